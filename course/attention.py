@@ -1,0 +1,133 @@
+"""The reference mathematics of attention.
+
+One letter per axis: B batch, H heads, T queries, S keys; ``d_model`` is the width of a token and
+``d_head = d_model // num_heads`` the width of a head. A ``mask`` is boolean, broadcasts to
+(B, H, T, S), and True means "may attend".
+"""
+
+import math
+
+import torch
+from torch import nn
+
+
+def head_width(d_model, num_heads):
+    """Width of one head, ``d_model // num_heads``. ValueError when it is not a whole number."""
+    if num_heads < 1 or d_model < 1 or d_model % num_heads:
+        raise ValueError(f"d_model {d_model} is not a multiple of num_heads {num_heads}")
+    return d_model // num_heads
+
+
+def split_heads(x, num_heads):
+    """Cut x (B, T, d_model) into heads (B, H, T, d_head); head h holds features h*d_head onwards."""
+    batch, time, width = x.shape
+    d_head = head_width(width, num_heads)
+    return x.reshape(batch, time, num_heads, d_head).transpose(1, 2)  # (B, T, H, d_head) -> (B, H, T, d_head)
+
+
+def merge_heads(x):
+    """Lay heads x (B, H, T, d_head) side by side again: (B, T, H*d_head), the inverse of split_heads."""
+    batch, heads, time, d_head = x.shape
+    return x.transpose(1, 2).reshape(batch, time, heads * d_head)  # (B, H, T, d_head) -> (B, T, H, d_head)
+
+
+def attention_scores(q, k, scale=None):
+    """Scores (B, H, T, S) of queries q (B, H, T, d) against keys k (B, H, S, d).
+
+    ``scale`` multiplies the dot products; by default it is 1/sqrt(d) (Vaswani et al. 2017, eq. 1).
+    """
+    if scale is None:
+        scale = 1 / math.sqrt(q.shape[-1])
+    return q @ k.transpose(-2, -1) * scale
+
+
+def masked_softmax(scores, mask=None):
+    """Softmax over the keys, the last axis of scores (..., T, S), where mask allows them.
+
+    A query that may attend to nothing gets a row of zeros, not NaN and not a uniform row.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)  # a fully masked row is NaN until here
+
+
+def scaled_dot_product_attention(q, k, v, mask=None, bias=None):
+    """Attend from q (B, H, T, d) to k (B, H, S, d) and v (B, H, S, d_v).
+
+    Returns out (B, H, T, d_v) and weights (B, H, T, S). ``bias`` broadcasts to the scores and is
+    added to them before the softmax, as ALiBi does.
+    """
+    scores = attention_scores(q, k)
+    if bias is not None:
+        scores = scores + bias
+    weights = masked_softmax(scores, mask)
+    return weights @ v, weights
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head self-attention with four projections; forward returns every head's weights."""
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        head_width(embed_dim, num_heads)
+        self.num_heads = num_heads
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+        self.k_proj = nn.Linear(embed_dim, embed_dim)
+        self.v_proj = nn.Linear(embed_dim, embed_dim)
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, x, mask=None, bias=None):
+        """x (B, T, embed_dim) -> out (B, T, embed_dim) and weights (B, H, T, T)."""
+        q, k, v = (split_heads(project(x), self.num_heads) for project in (self.q_proj, self.k_proj, self.v_proj))
+        heads, weights = scaled_dot_product_attention(q, k, v, mask, bias)
+        return self.out_proj(merge_heads(heads)), weights
+
+
+def copy_weights(packed, layer):
+    """Copy an ``nn.MultiheadAttention`` into a layer with q_proj, k_proj, v_proj and out_proj.
+
+    PyTorch packs the three input projections as ``in_proj_weight = [Wq; Wk; Wv]``. Biases are copied
+    where the layer has them. Returns the layer.
+    """
+    with torch.no_grad():
+        for name, block in zip(("q_proj", "k_proj", "v_proj"), packed.in_proj_weight.chunk(3), strict=True):
+            getattr(layer, name).weight.copy_(block)
+        layer.out_proj.weight.copy_(packed.out_proj.weight)
+        if packed.in_proj_bias is not None and layer.q_proj.bias is not None:
+            for name, block in zip(("q_proj", "k_proj", "v_proj"), packed.in_proj_bias.chunk(3), strict=True):
+                getattr(layer, name).bias.copy_(block)
+            layer.out_proj.bias.copy_(packed.out_proj.bias)
+    return layer
+
+
+def causal_mask(seq_len):
+    """Mask (T, T), True on and below the diagonal: each position sees itself and the past."""
+    return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths, seq_len):
+    """Mask (B, 1, 1, S), True for the first ``lengths[b]`` keys of item b and False for the padding."""
+    lengths = torch.as_tensor(lengths)
+    return (torch.arange(seq_len) < lengths[:, None])[:, None, None, :]
+
+
+def to_multihead_mask(mask, batch, num_heads, queries, keys):
+    """Our mask as the ``attn_mask`` of nn.MultiheadAttention: True = forbidden, (B*H, T, S), heads fastest."""
+    return ~mask.expand(batch, num_heads, queries, keys).reshape(batch * num_heads, queries, keys)
+
+
+def to_sdpa_mask(mask):
+    """Our mask as the ``attn_mask`` of F.scaled_dot_product_attention, which reads True as we do."""
+    return mask
+
+
+def parameter_count(d_model, num_heads):
+    """Trainable numbers in four d_model x d_model projections with bias; num_heads changes nothing."""
+    head_width(d_model, num_heads)
+    return 4 * (d_model * d_model + d_model)
+
+
+def score_memory(num_heads, seq_len, bytes_per_score=4):
+    """Bytes that one item's scores take: H*T*T numbers."""
+    return num_heads * seq_len * seq_len * bytes_per_score
