@@ -1,0 +1,247 @@
+"""The student's function or class under examination: found by name, called with copies, kept quiet.
+
+A call gives a result or fails with one sentence; whatever the student's code prints, warns or changes
+stays inside. Tests reach student code through this module alone.
+"""
+
+import contextlib
+import copy
+import io
+import linecache
+import sys
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+
+from course.checks import scratch
+from course.checks.failure import CheckFailed
+
+
+class Quiet(io.TextIOBase):
+    """A stream that takes everything and keeps nothing."""
+
+    def write(self, text):
+        return len(text)
+
+
+@contextlib.contextmanager
+def fresh_state():
+    """Run with the defaults a notebook may have changed, and put back what it had.
+
+    Default dtype float32, gradients on, warnings and prints swallowed, both global random generators
+    as they were.
+    """
+    dtype, torch_state, numpy_state = torch.get_default_dtype(), torch.get_rng_state(), np.random.get_state()
+    try:
+        torch.set_default_dtype(torch.float32)
+        with (
+            torch.enable_grad(),
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(Quiet()),
+            contextlib.redirect_stderr(Quiet()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_rng_state(torch_state)
+        np.random.set_state(numpy_state)
+
+
+def independent(value):
+    """A deep copy; a tensor becomes a leaf that keeps its wish for a gradient."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if isinstance(value, tuple | list):
+        return type(value)(independent(item) for item in value)
+    return copy.deepcopy(value)
+
+
+class Candidate:
+    """What the notebook calls ``name``; ``from_scratch`` refuses ready-made attention and ``course``."""
+
+    def __init__(self, name, namespace, from_scratch=False):
+        self.name, self.from_scratch = name, from_scratch
+        if name not in namespace:
+            raise CheckFailed(
+                f"{name} is not defined.", "Run the cell that defines it, and keep the name it was given."
+            )
+        self.object = namespace[name]
+        self.namespace = namespace
+
+    def __call__(self, *arguments, **keywords):
+        """Result for copies of the arguments. CheckFailed when the student's code raises."""
+        return self.observe(*arguments, **keywords)[0]
+
+    def observe(self, *arguments, **keywords):
+        """(result, arguments as the call left them)."""
+        if not callable(self.object):
+            raise CheckFailed(
+                f"{self.name} is {type(self.object).__name__}, not a function.", f"Write def {self.name}(...) again."
+            )
+        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        return self.guard(self.object, *arguments, **keywords), arguments
+
+    def seen_as(self, view, *arguments):
+        """What ``view``, a function of the course, makes of the result: plain data about an object."""
+        return view(self(*arguments))
+
+    def gradients(self, cotangent, *arguments, output=0, **keywords):
+        """Gradients of sum(cotangent * result) for the positional arguments that ask for one, as a list.
+
+        ``output`` picks the item of a tuple. None marks an argument that no gradient reaches.
+        """
+        arguments = independent(arguments)
+        result = self.guard(self.object, *arguments, **keywords)
+        result = result[output] if isinstance(result, tuple | list) else result
+        named = {
+            str(i): value
+            for i, value in enumerate(arguments)
+            if isinstance(value, torch.Tensor) and value.requires_grad
+        }
+        return list(gradients_of(result, cotangent, named).values())
+
+    def guard(self, function, *arguments, **keywords):
+        """Call into the student's code; an exception becomes a sentence with the line that raised it."""
+        watch = scratch.refusing() if self.from_scratch else contextlib.nullcontext()
+        try:
+            with fresh_state(), watch:
+                return function(*arguments, **keywords)
+        except CheckFailed:
+            raise
+        except NotImplementedError:
+            raise CheckFailed(
+                f"{self.name} raises NotImplementedError.",
+                "Write your answer in its cell, delete the line that raises, and run the cell.",
+            ) from None
+        except (Exception, SystemExit) as error:
+            raise CheckFailed(f"{self.name} raised {sentence(error)}{self.place(error)}.", hint_for(error)) from None
+
+    def raised_by(self, *arguments, **keywords):
+        """The exception that a call raises, or None."""
+        try:
+            with fresh_state():
+                self.object(*independent(arguments), **{key: independent(value) for key, value in keywords.items()})
+        except (Exception, SystemExit) as error:
+            return error
+        return None
+
+    def place(self, error):
+        """' (line 3: code)' of the last line of the student's own code in the traceback, or ''."""
+        trace, found = error.__traceback__, None
+        home = getattr(self.object, "__globals__", None) or self.namespace
+        while trace is not None:
+            if trace.tb_frame.f_globals is home:
+                found = trace
+            trace = trace.tb_next
+        if found is None:
+            return ""
+        text = linecache.getline(found.tb_frame.f_code.co_filename, found.tb_lineno).strip()
+        return f" (line {found.tb_lineno} of the cell{f': {text[:60]}' if text else ''})"
+
+    def build(self, *arguments, **keywords):
+        """An instance of the student's class, an nn.Module, as a Layer."""
+        if not isinstance(self.object, type) or not issubclass(self.object, nn.Module):
+            raise CheckFailed(
+                f"{self.name} is not a class made from nn.Module.",
+                f"Write class {self.name}(nn.Module): and call super().__init__() first.",
+            )
+        return Layer(self, self.guard(self.object, *arguments, **keywords))
+
+
+class Layer:
+    """An instance of the student's class: parameters as plain tensors, calls guarded."""
+
+    def __init__(self, candidate, module):
+        self.candidate, self.module = candidate, module
+
+    def parameters(self):
+        """Trainable and frozen parameters by name, as copies."""
+        return {name: value.detach().clone() for name, value in self.module.named_parameters()}
+
+    def trainable(self):
+        """Names of the parameters that ask for a gradient."""
+        return [name for name, value in self.module.named_parameters() if value.requires_grad]
+
+    def buffers(self):
+        """Buffers by name, as copies."""
+        return {name: value.detach().clone() for name, value in self.module.named_buffers()}
+
+    def find(self, kind):
+        """Dotted names of the submodules that are instances of the class called kind, own subclasses included."""
+        return [
+            name
+            for name, part in self.module.named_modules()
+            if any(ancestor.__name__ == kind for ancestor in type(part).__mro__)
+        ]
+
+    def load(self, values):
+        """Overwrite parameters by name."""
+        parameters = dict(self.module.named_parameters())
+        with torch.no_grad():
+            for name, value in values.items():
+                parameters[name].copy_(value)
+
+    def train(self, mode=True):
+        self.module.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def to(self, dtype):
+        self.module.to(dtype)
+        return self
+
+    def __call__(self, *arguments, **keywords):
+        """Output for copies of the arguments."""
+        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        return self.candidate.guard(self.module, *arguments, **keywords)
+
+    def gradients(self, cotangent, *arguments, output=0, **keywords):
+        """Gradients of sum(cotangent * result) for the parameters, by name, and for the first argument ('x').
+
+        ``output`` picks the item of a tuple. A value None marks a gradient that does not arrive.
+        """
+        arguments = independent(arguments)
+        x = arguments[0].requires_grad_()
+        result = self.candidate.guard(self.module, *arguments, **keywords)
+        result = result[output] if isinstance(result, tuple | list) else result
+        named = dict(self.module.named_parameters())
+        return gradients_of(result, cotangent, {"x": x, **named})
+
+
+def gradients_of(result, cotangent, inputs):
+    """Gradient of sum(cotangent * result) for each named input; None where the graph is cut."""
+    wanted = {name: value for name, value in inputs.items() if value.requires_grad}
+    if not isinstance(result, torch.Tensor) or result.grad_fn is None:
+        return dict.fromkeys(inputs)
+    found = torch.autograd.grad((result * cotangent).sum(), list(wanted.values()), allow_unused=True)
+    return {**dict.fromkeys(inputs), **dict(zip(wanted, found, strict=True))}
+
+
+def sentence(error):
+    """Type and first line of an exception, short enough for one line."""
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0][:110]}" if text else type(error).__name__
+
+
+def hint_for(error):
+    """What to look at for a kind of exception."""
+    if isinstance(error, NameError):
+        return "A name is used before it exists: check its spelling, and run the cells above."
+    if isinstance(error, TypeError):
+        return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
+    if isinstance(error, SystemExit):
+        return "Take out exit() or quit(): a function ends with return."
+    if isinstance(error, RecursionError):
+        return "The function calls itself without end: check the name that it calls."
+    return "Call the function yourself on a small input and print the shapes along the way."
+
+
+def student_namespace(depth=2):
+    """Globals of the cell that made the exam, where the student's names are."""
+    return sys._getframe(depth).f_globals

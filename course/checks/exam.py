@@ -1,0 +1,70 @@
+"""An exam: one exercise, its checks in order, and a message that shows how far the answer got."""
+
+import functools
+from typing import NamedTuple
+
+from course.checks.candidate import Candidate, fresh_state, student_namespace
+from course.checks.failure import CheckFailed
+
+
+class Check(NamedTuple):
+    """A title and a function that takes the candidate and raises CheckFailed."""
+
+    title: str
+    run: object
+
+
+def check(title):
+    """Make ``function(candidate, **case)`` a maker of checks: ``function(**case)`` gives the Check.
+
+    The title is what a student sees in the list of checks; it may use the case: ``"mask of {kind}"``.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def make(**case):
+            return Check(title.format(**case), functools.partial(_call, function, case))
+
+        return make
+
+    return decorate
+
+
+def _call(function, case, candidate):
+    return function(candidate, **case)
+
+
+class Exam:
+    """The exam of what the notebook calls ``name``.
+
+    ``add`` puts further checks behind those given here; ``run`` goes through them in order, prints
+    the list when all hold, and raises CheckFailed with the list, what was seen and a hint otherwise.
+    """
+
+    def __init__(self, name, *checks, from_scratch=False):
+        self.name, self.checks, self.from_scratch = name, list(checks), from_scratch
+        self.namespace = student_namespace()
+
+    def add(self, *checks):
+        """Put checks at the end of the list."""
+        self.checks.extend(checks)
+
+    def run(self):
+        """Run all checks; the first that fails ends the exam."""
+        passed = 0
+        try:
+            candidate = Candidate(self.name, self.namespace, self.from_scratch)
+            for item in self.checks:
+                with fresh_state():
+                    item.run(candidate)
+                passed += 1
+        except CheckFailed as failure:
+            raise CheckFailed(failure.seen, failure.hint, self.progress(passed)) from None
+        print(self.progress(passed))
+
+    def progress(self, passed):
+        """One line: the name, and each check with a tick, a cross, or a dot where it was not reached."""
+        marks = ["✓"] * passed + ["✗"] + ["·"] * len(self.checks)
+        return f"{self.name}: " + ", ".join(
+            f"{item.title} {mark}" for item, mark in zip(self.checks, marks, strict=False)
+        )

@@ -1,0 +1,61 @@
+"""Questions with letters: the visible check says whether an answer was given, the key gives the reason."""
+
+import re
+
+from course.checks.candidate import Candidate, student_namespace
+from course.checks.failure import CheckFailed
+
+
+class Question:
+    """The question whose answer the notebook keeps under ``name``: a letter, or a dict of letters by ``item``."""
+
+    def __init__(self, name, letters, item=None):
+        self.name, self.letters, self.item = name, letters, item
+        self.right, self.reasons = None, {}
+        self.namespace = student_namespace()
+
+    def key(self, right, reasons):
+        """The right letter, and for every letter the reason why it is right or wrong."""
+        if set(reasons) != set(self.letters) or right not in reasons:
+            raise ValueError(
+                f"{self.name}: reasons for {sorted(reasons)}, wanted one for each of {sorted(self.letters)}"
+            )
+        self.right, self.reasons = right, reasons
+
+    def answer(self):
+        """The letter that was given. CheckFailed when there is none, or one that is not offered."""
+        value = Candidate(self.name, self.namespace).object
+        label = self.name
+        if self.item is not None:
+            label = f"{self.name}[{self.item!r}]"
+            if not isinstance(value, dict):
+                raise CheckFailed(
+                    f"{self.name} is {type(value).__name__}, wanted a dict.", "Keep the dict and fill in its letters."
+                )
+            if self.item not in value:
+                raise CheckFailed(
+                    f"{label} is missing.", "Keep the terms as they were given, and fill in their letters."
+                )
+            value = value[self.item]
+        letter = re.sub(r"[^A-Za-z]", "", value).upper() if isinstance(value, str) else ""
+        if value in (None, "", ...):
+            raise CheckFailed(
+                f"{label} has no answer yet.", f"Write one of the letters {', '.join(self.letters)} between the quotes."
+            )
+        if letter not in self.letters or len(letter) != 1:
+            raise CheckFailed(
+                f"{label} is {value!r:.40}, wanted one of the letters {', '.join(self.letters)}.",
+                "One letter, in quotes.",
+            )
+        return letter
+
+    def run(self):
+        """Without a key say that an answer was given; with it print the reason, or raise it when wrong."""
+        letter = self.answer()
+        label = self.name if self.item is None else f"{self.name}, {self.item}"
+        if self.right is None:
+            print(f"{label}: you answered {letter}. The reason comes with the grade.")
+        elif letter == self.right:
+            print(f"{label}: {letter} is right. {self.reasons[letter]}")
+        else:
+            raise CheckFailed(f"you chose {letter}.", self.reasons[letter], f"{label} ✗")

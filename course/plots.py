@@ -1,0 +1,145 @@
+"""Diagrams of attention and pictures of arrays: arrays in, a Picture out; no state, no pyplot.
+
+Every picture carries a sentence of alternative text built from what it shows.
+"""
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from course.attention import head_width
+from course.picture import Picture
+
+MAP = "viridis"  # perceptually uniform and safe for colour-blind readers
+INK = "#1f2933"
+
+
+def head_colours(num_heads):
+    """One colour for each head, as far apart on the colour map as they can be."""
+    return colormaps[MAP](np.linspace(0.15, 0.85, num_heads))
+
+
+def head_columns(d_model, num_heads):
+    """A token's d_model columns, cut into num_heads blocks of d_head. ValueError when they do not divide."""
+    d_head = head_width(d_model, num_heads)
+    columns = ", ".join(f"head {h} holds columns {h * d_head} to {(h + 1) * d_head - 1}" for h in range(num_heads))
+    alt = f"A row of {d_model} columns cut into {num_heads} heads of {d_head} columns each: {columns}."
+    picture = Picture(figsize=(min(10, 1 + 0.8 * d_model), 1.9), alt=alt)
+    axes = picture.add_subplot()
+    for h, colour in enumerate(head_colours(num_heads)):
+        for column in range(h * d_head, (h + 1) * d_head):
+            axes.add_patch(Rectangle((column, 0), 1, 1, facecolor=colour, edgecolor="white", linewidth=2))
+            axes.text(column + 0.5, 0.5, str(column), ha="center", va="center", color=readable_on(colour))
+        axes.text((h + 0.5) * d_head, 1.25, f"head {h}", ha="center", color=INK)
+    axes.text(d_model / 2, -0.45, f"d_model = {d_model} = {num_heads} heads x d_head {d_head}", ha="center", color=INK)
+    axes.set(xlim=(-0.1, d_model + 0.1), ylim=(-0.7, 1.7))
+    axes.set_axis_off()
+    return picture
+
+
+def readable_on(colour):
+    """Black or white, whichever reads better on an RGB(A) colour (relative luminance, WCAG 2)."""
+    red, green, blue = colour[:3]
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "white"
+
+
+def attention_path():
+    """The path of the tokens through multi-head attention, from x to the output, with shapes."""
+    alt = (
+        "The path through multi-head attention, left to right: tokens x (B, T, d_model); three projections to "
+        "Q, K and V; split into H heads (B, H, T, d_head); each head computes softmax(Q K^T / sqrt(d_head)) V; "
+        "concatenation (B, T, d_model); the output projection; output (B, T, d_model)."
+    )
+    picture = Picture(figsize=(11, 3.4), alt=alt)
+    axes = picture.add_subplot()
+    _box(axes, 0.0, 1.5, 1.5, "tokens x\n(B, T, d_model)")
+    for name, height in (("Q", 2.6), ("K", 1.5), ("V", 0.4)):
+        _box(axes, 2.2, height, 1.3, f"{name} = x W{name.lower()}")
+        _arrow(axes, (1.5, 1.8), (2.2, height + 0.3))
+    for h, colour in enumerate(head_colours(3)):
+        height = 2.6 - 1.1 * h
+        text = ("head 0", "head 1", "head H-1")[h]
+        _box(axes, 4.4, height, 2.3, f"{text}: softmax(QK'/√d_head) V\n(B, T, d_head)", colour)
+        for source in (2.9, 1.8, 0.7):
+            _arrow(axes, (3.5, source), (4.4, height + 0.3), alpha=0.35)
+        _arrow(axes, (6.7, height + 0.3), (7.5, 1.8))
+    _box(axes, 7.5, 1.5, 1.4, "concatenate\n(B, T, d_model)")
+    _arrow(axes, (8.9, 1.8), (9.4, 1.8))
+    _box(axes, 9.4, 1.5, 1.5, "x Wo = output\n(B, T, d_model)")
+    axes.set(xlim=(-0.1, 11.1), ylim=(0.0, 3.6))
+    axes.set_axis_off()
+    return picture
+
+
+def position_added():
+    """Where position enters: the encoding of each place is added to the embedding of the token there."""
+    alt = (
+        "Three columns, one for each of the tokens dog, bites, man at positions 0, 1, 2. In each, the token's embedding "
+        "and the positional encoding of its place are added; the sums go into the first attention layer."
+    )
+    picture = Picture(figsize=(8, 3.4), alt=alt)
+    axes = picture.add_subplot()
+    for place, word in enumerate(("dog", "bites", "man")):
+        left = 2.5 * place
+        _box(axes, left, 0.2, 0.95, f"embedding\nof {word}")
+        _box(axes, left + 1.15, 0.2, 0.95, f"PE({place})", head_colours(3)[place])
+        axes.text(left + 1.05, 1.35, "+", ha="center", va="center", fontsize=16, color=INK)
+        _arrow(axes, (left + 0.5, 0.8), (left + 0.95, 1.25))
+        _arrow(axes, (left + 1.6, 0.8), (left + 1.15, 1.25))
+        _arrow(axes, (left + 1.05, 1.55), (left + 1.05, 2.2))
+    _box(axes, 0.0, 2.2, 7.1, "first attention layer")
+    axes.set(xlim=(-0.1, 7.2), ylim=(0.0, 3.0))
+    axes.set_axis_off()
+    return picture
+
+
+def _box(axes, left, bottom, width, text, colour="#e4e7eb"):
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, bottom), width, 0.6, boxstyle="round,pad=0.02", facecolor=colour, edgecolor=INK, linewidth=1
+        )
+    )
+    ink = INK if isinstance(colour, str) else readable_on(colour)
+    axes.text(left + width / 2, bottom + 0.3, text, ha="center", va="center", fontsize=8.5, color=ink)
+
+
+def _arrow(axes, start, end, alpha=1.0):
+    axes.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": "->", "color": INK, "alpha": alpha})
+
+
+def attention_maps(weights, tokens, title=""):
+    """One map for each head of weights (H, T, S), with the tokens on both axes."""
+    weights = np.asarray(weights)
+    peaks = [np.unravel_index(head.argmax(), head.shape) for head in weights]
+    strongest = "; ".join(
+        f"head {h} looks hardest from {tokens[t]} to {tokens[s]} ({weights[h, t, s]:.2f})"
+        for h, (t, s) in enumerate(peaks)
+    )
+    picture = Picture(
+        figsize=(2.6 * len(weights) + 0.8, 3.2),
+        alt=f"{title + ': ' if title else ''}{len(weights)} attention maps of {len(tokens)} tokens; {strongest}.",
+    )
+    axes = picture.subplots(1, len(weights), squeeze=False)[0]
+    for h, (panel, head) in enumerate(zip(axes, weights, strict=True)):
+        image = panel.imshow(head, cmap=MAP, vmin=0, vmax=1)
+        panel.set(title=f"head {h}", xlabel="key", ylabel="query" if h == 0 else "")
+        panel.set_xticks(range(len(tokens)), tokens, rotation=60)
+        panel.set_yticks(range(len(tokens)), tokens if h == 0 else [""] * len(tokens))
+    picture.colorbar(image, ax=list(axes), label="weight")
+    if title:
+        picture.suptitle(title)
+    return picture
+
+
+def heatmap(values, xlabel, ylabel, title):
+    """Picture of a matrix (rows, columns) with a colour bar."""
+    values = np.asarray(values)
+    alt = (
+        f"{title}: heatmap of {values.shape[0]} rows ({ylabel}) and {values.shape[1]} columns ({xlabel}), "
+        f"values from {values.min():.2f} to {values.max():.2f}."
+    )
+    picture = Picture(figsize=(7, 4), alt=alt)
+    axes = picture.add_subplot()
+    picture.colorbar(axes.imshow(values, aspect="auto", cmap=MAP), ax=axes)
+    axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    return picture
