@@ -1,0 +1,93 @@
+"""``course collect``: submissions from a learning platform's export into submitted/."""
+
+import datetime
+
+import click
+
+from course.grading.coursefolder import (
+    Trouble,
+    has_gradebook,
+    open_course,
+    open_gradebook,
+    pick_assignments,
+    step_folder,
+)
+
+
+@click.command()
+@click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
+@click.option("--assignment", "-a", multiple=True, help="Collect this assignment only; repeat for several.")
+@click.option("--roster", help="CSV of the class (any platform's): maps names and numbers to student ids.")
+@click.option(
+    "--keep",
+    type=click.Choice(["last", "first", "on-time"]),
+    default="last",
+    show_default=True,
+    help="The attempt to grade. Every attempt is kept under submitted/.attempts.",
+)
+@click.option("--due", help="Due date, local time, as 2026-03-31 23:59; otherwise the gradebook's.")
+@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+def command(archives, assignment, roster, keep, due, course_dir):
+    """Put the submissions in each ARCHIVE where nbgrader looks for them.
+
+    ARCHIVE is what Moodle, Canvas, Gradescope, Blackboard, Google Classroom or nbgrader's exchange exports: a zip
+    or tar archive, a folder, or a single notebook. Nothing collected earlier is lost. Exit status: 0 all placed,
+    1 some could not be placed, 2 nothing could be read from an archive.
+    """
+    from course.grading.collect.lessons import course_lessons
+    from course.grading.collect.run import Collector
+    from course.grading.collect.store import Store
+
+    course = open_course(course_dir)
+    lessons = course_lessons(course, pick_assignments(course, assignment))
+    if not lessons:
+        raise Trouble(f"{course.root} holds no lesson, in release/ or source/, to collect submissions for.")
+    people, dates = _people_and_dates(course, roster)
+    if due:
+        dates = dict.fromkeys((lesson.assignment for lesson in lessons), _due(due))
+    store = Store(step_folder(course, "submitted"))
+    collector = Collector(store, lessons, people, closed=bool(roster), keep=keep, due=dates)
+    try:
+        outcome = collector.collect(archives)
+    except OSError as error:
+        raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
+    _report(outcome)
+    raise SystemExit(2 if outcome.failed else 1 if outcome.unplaced else 0)
+
+
+def _people_and_dates(course, roster):
+    """The class list, from the CSV or else the gradebook, and each assignment's due date (UTC)."""
+    from course.grading.roster import Roster, gradebook_roster, read_roster
+
+    people = read_roster(roster) if roster else Roster([])
+    if not has_gradebook(course):
+        return people, {}
+    with open_gradebook(course) as gradebook:
+        dates = {a.name: a.duedate.replace(tzinfo=datetime.UTC) for a in gradebook.assignments if a.duedate}
+        return people if roster else gradebook_roster(gradebook), dates
+
+
+def _due(text):
+    try:
+        return datetime.datetime.fromisoformat(text).astimezone(datetime.UTC)
+    except ValueError as error:
+        raise Trouble(f"The due date {text!r} is not a time; write it as 2026-03-31 23:59.") from error
+
+
+def _report(outcome):
+    for line in outcome.read:
+        click.echo(line)
+    for assignment in sorted({*outcome.placed, *outcome.standing}):
+        placed = outcome.placed[assignment]
+        click.echo(
+            f"{assignment}: {outcome.kept[assignment]} new attempts, {len(placed)} submissions put in place, "
+            f"{outcome.standing[assignment]} in place already"
+        )
+        for line in placed:
+            click.echo(f"  {line}")
+    if outcome.unplaced:
+        click.echo(f"Not placed: {len(outcome.unplaced)}", err=True)
+        for refusal in outcome.unplaced:
+            click.echo(f"  {refusal.path}: {refusal.reason}", err=True)
+    for sentence in outcome.failed:
+        click.echo(f"Error: {sentence}", err=True)

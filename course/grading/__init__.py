@@ -1,0 +1,1 @@
+"""The instructor's side: collecting, grading in a sandbox, exporting grades, and what the class understood."""

@@ -1,0 +1,141 @@
+"""Archives in, submissions in place: reads, finds student and lesson, keeps, chooses, and says what it did."""
+
+import dataclasses
+import datetime
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from course.grading.collect import archive, layouts
+from course.grading.collect.archive import Refusal
+from course.grading.collect.layouts.handed import is_notebook
+from course.grading.collect.lessons import find_lesson
+from course.grading.collect.store import choose, is_late
+from course.grading.roster import Ambiguous, plain
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a collection did, in the words of its messages: counts by assignment, and what needs a person."""
+
+    read: list = dataclasses.field(default_factory=list)  # one sentence for each archive
+    kept: Counter = dataclasses.field(default_factory=Counter)  # new attempts by assignment
+    placed: dict = dataclasses.field(default_factory=lambda: defaultdict(list))  # assignment -> placements, sentences
+    standing: Counter = dataclasses.field(default_factory=Counter)  # in place already, by assignment
+    unplaced: list = dataclasses.field(default_factory=list)  # Refusals
+    failed: list = dataclasses.field(default_factory=list)  # archives that were not read, sentences
+
+
+class Collector:
+    """Collects into a Store.
+
+    ``lessons`` are those to collect, ``roster`` the class list, and ``closed`` whether someone who is not on the
+    list is left out. ``due`` maps an assignment to its due date (UTC).
+    """
+
+    def __init__(self, store, lessons, roster, *, closed, keep, due):
+        self.store, self.lessons, self.roster = store, lessons, roster
+        self.closed, self.keep, self.due = closed, keep, due
+        self.outcome = Outcome()
+
+    def collect(self, archives):
+        """Collect every archive, then place what was chosen; returns the Outcome."""
+        touched = set()
+        for path in archives:
+            with self.store.scratch() as scratch:
+                try:
+                    touched |= self._keep_all(Path(path), scratch)
+                except archive.Refused as refused:
+                    self.outcome.failed.append(str(refused))
+        for lesson in self.lessons:
+            for student in self.store.students(lesson.assignment):
+                interrupted = not self.store.is_placed(student, lesson.assignment)
+                if (student, lesson.assignment) in touched or interrupted:
+                    self._place(student, lesson)
+        return self.outcome
+
+    def _keep_all(self, path, scratch):
+        """Keep what one archive holds; the (student, assignment) pairs it concerns."""
+        entries, refusals = archive.read(path, scratch)
+        if not any(is_notebook(entry.path) for entry in entries) and not refusals:
+            raise archive.Refused(f"{path} holds no notebook, so there was nothing to collect from it.")
+        layout = layouts.recognise(entries)
+        found = layouts.LAYOUTS[layout].handed_in(entries)
+        handed = [item for item in found if not isinstance(item, Refusal)]
+        self.outcome.unplaced += refusals + [item for item in found if isinstance(item, Refusal)]
+        by_student = defaultdict(list)
+        for item in handed:
+            try:
+                by_student[self._student(item.person)].append(item)
+            except _Unknown as unknown:
+                self.outcome.unplaced.append(Refusal(item.path, str(unknown)))
+        notebooks = sum(map(len, by_student.values()))
+        self.outcome.read.append(f"{path.name}: {layout}, {notebooks} notebooks of {len(by_student)} students")
+        seen = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+        return {pair for student, items in by_student.items() for pair in self._keep(student, items, seen)}
+
+    def _keep(self, student, items, seen):
+        for item in items:
+            lesson = find_lesson(item.file_name, item.file.read_bytes(), self.lessons)
+            if lesson is None and len(items) == 1 and len(self.lessons) == 1:
+                lesson = self.lessons[0]
+            if lesson is None:
+                self.outcome.unplaced.append(Refusal(item.path, "is none of the lessons by its name or its exercises"))
+                continue
+            name = _safe_file_name(item.file_name)
+            new = self.store.keep(
+                student, lesson.assignment, name, item.file, when=item.when, seen=seen, late=item.late
+            )
+            self.outcome.kept[lesson.assignment] += new
+            yield student, lesson.assignment
+
+    def _place(self, student, lesson):
+        assignment = lesson.assignment
+        attempts = self.store.attempts(student, assignment)
+        if not attempts:
+            return
+        chosen = choose(attempts, self.keep, self.due.get(assignment))
+        if not self.store.place(student, assignment, chosen, lesson.file_name):
+            self.outcome.standing[assignment] += 1
+            return
+        when = f" of {chosen.when:%Y-%m-%d %H:%M} UTC" if chosen.when else ""
+        late = ", late" if is_late(chosen, self.due.get(assignment)) else ""
+        which = f"attempt {attempts.index(chosen) + 1} of {len(attempts)}"
+        self.outcome.placed[assignment].append(f"{student}: {which}{when}{late}")
+
+    def _student(self, person):
+        """The student's id; _Unknown says why there is none."""
+        try:
+            student = self.roster.find(person)
+        except Ambiguous as ambiguous:
+            raise _Unknown(f"cannot be told apart by name: {ambiguous}") from ambiguous
+        if student is None and self.closed:
+            raise _Unknown(f"names {person.label()!r}, who is not in the roster")
+        student = student or _made_id(person)
+        if not student or Path(student).name != student or student.startswith("."):
+            raise _Unknown(f"names {person.label()!r}, which cannot be the name of a folder")
+        return student
+
+
+class _Unknown(Exception):
+    pass
+
+
+def _made_id(person):
+    """An id for someone on no list: the platform's own, the e-mail's first part, or name and number."""
+    ids = dict(person.ids)
+    if "student_id" in ids:
+        text = ids["student_id"]
+    elif person.email:
+        text = person.email.partition("@")[0]
+    else:
+        words = [word for word in re.findall(r"[^\W_]+", person.name.casefold()) if plain(word)] or [person.joined]
+        text = "_".join([*filter(None, words), *ids.values()])
+    return re.sub(r"[^\w.@-]+", "_", unicodedata.normalize("NFC", text.strip())).strip("._")
+
+
+def _safe_file_name(name):
+    """A student's file name without what a disk may refuse: 120 characters, no separators or control characters."""
+    stem = re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "_", name.removesuffix(".ipynb")).strip(" .")
+    return f"{stem[:110] or 'notebook'}.ipynb"

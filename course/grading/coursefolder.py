@@ -1,0 +1,79 @@
+"""The course folder as nbgrader sees it: its directories, its assignments and its gradebook."""
+
+import contextlib
+from pathlib import Path
+
+import click
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import inspect
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config.loader import Config, PyFileConfigLoader
+
+
+class Trouble(click.ClickException):
+    """One sentence for the instructor, and exit status 2."""
+
+    exit_code = 2
+
+
+def open_course(root="."):
+    """The nbgrader CourseDirectory at root, with the settings of its ``nbgrader_config.py`` where there is one."""
+    root = Path(root).resolve()
+    if not root.is_dir():
+        raise Trouble(f"The course folder {root} does not exist; name it with --course-dir.")
+    config = Config()
+    if (root / "nbgrader_config.py").is_file():
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    if "root" not in config.CourseDirectory:
+        config.CourseDirectory.root = str(root)
+    return CourseDirectory(config=config)
+
+
+def step_folder(course, step):
+    """The folder of a step, "source", "release", "submitted", "autograded" or "feedback"."""
+    return Path(course.root) / getattr(course, f"{step}_directory")
+
+
+def assignment_names(course):
+    """Names of the assignments that source/ or release/ hold, sorted."""
+    names = set()
+    for step in ("source", "release"):
+        names.update(notebook.parent.name for notebook in step_folder(course, step).glob("*/*.ipynb"))
+    return sorted(names)
+
+
+def pick_assignments(course, wanted, known=None):
+    """The wanted assignments, or all known ones when none is named; Trouble for a name that does not exist."""
+    known = assignment_names(course) if known is None else sorted(known)
+    for name in wanted:
+        if name not in known:
+            listed = ", ".join(known) if known else "none yet: build them with `make release`"
+            raise Trouble(f"There is no assignment {name!r} in this course; its assignments are {listed}.")
+    return list(wanted) or known
+
+
+def has_gradebook(course):
+    """Whether there is a gradebook to open; a server's database is taken to be there."""
+    url = course.db_url
+    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).is_file()
+
+
+@contextlib.contextmanager
+def open_gradebook(course):
+    """The gradebook, closed afterwards; a database that is missing, locked or lost ends in one sentence."""
+    url = course.db_url
+    if not has_gradebook(course):
+        raise Trouble(f"There is no gradebook at {url} yet; grade an assignment first.")
+    try:
+        gradebook = Gradebook(url, course.course_id or "default_course")
+        try:
+            if not inspect(gradebook.engine).has_table("assignment"):
+                raise Trouble(f"The database {url} is not an nbgrader gradebook.")
+            yield gradebook
+        finally:
+            gradebook.close()
+            gradebook.engine.dispose()
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise Trouble(f"The gradebook cannot be read ({reason}); nothing was changed, so try again.") from error

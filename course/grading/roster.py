@@ -1,0 +1,154 @@
+"""The class list: from a CSV of any platform or from nbgrader's gradebook, and who a name or number belongs to."""
+
+import csv
+import io
+import re
+import unicodedata
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from course.grading.coursefolder import Trouble
+
+# Columns, in the spelling of the course's own CSV, Canvas's gradebook, Moodle's grading worksheet and participants
+# list, Gradescope's roster, Blackboard's grade centre and Google Classroom; the first one present is taken.
+STUDENT_ID = ("student_id", "sis login id", "username", "user name", "sid", "student id", "id number", "login id")
+FIRST = ("first_name", "first name", "given name", "forename")
+LAST = ("last_name", "last name", "family name", "surname")
+FULL = ("name", "full_name", "full name", "student", "student name")
+EMAIL = ("email", "email address", "e-mail", "emails", "mail")
+OTHER_IDS = ("lms_user_id", "lms_id", "identifier", "id", "user id", "canvas id", "sis user id", "student id", "sid")
+NOT_STUDENTS = {"points possible", "student, test", "test student"}  # rows that Canvas adds
+
+
+class Student(NamedTuple):
+    """One student; ``lms_ids`` are the numbers that platforms call them by."""
+
+    student_id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_ids: tuple = ()
+
+    def full_name(self):
+        return f"{self.first_name} {self.last_name}".strip()
+
+
+class Ambiguous(Exception):
+    """Several students answer to one name: a sentence that lists them."""
+
+
+def plain(text):
+    """Letters and digits of text without case, accents or order of words, for comparing names."""
+    return tuple(sorted(_words(text)))
+
+
+def joined(text):
+    """Letters and digits of text as one word, as Canvas writes names, without case and accents."""
+    return "".join(_words(text))
+
+
+def _words(text):
+    bare = unicodedata.normalize("NFKD", text).casefold().replace("ß", "ss").replace("ø", "o").replace("ł", "l")
+    return re.findall(r"[^\W_]+", "".join(c for c in bare if not unicodedata.combining(c)).replace("'", ""))
+
+
+class Roster:
+    """Finds students by id, number, e-mail or name, in that order of trust."""
+
+    def __init__(self, students):
+        self.students = {student.student_id: student for student in students}
+        self._by_id, self._by_lms, self._by_email = {}, defaultdict(set), defaultdict(set)
+        self._by_name, self._by_joined = defaultdict(set), defaultdict(set)
+        for student in students:
+            self._by_id[student.student_id.casefold()] = student.student_id
+            for number in student.lms_ids:
+                self._by_lms[number.casefold()].add(student.student_id)
+            if student.email:
+                self._by_email[student.email.casefold()].add(student.student_id)
+            if student.full_name():
+                self._by_name[plain(student.full_name())].add(student.student_id)
+                self._by_joined[joined(f"{student.last_name} {student.first_name}")].add(student.student_id)
+
+    def __len__(self):
+        return len(self.students)
+
+    def find(self, person):
+        """Id of the student that person names, or None. Ambiguous when a name fits several students."""
+        for kind, value in person.ids:
+            if kind == "student_id" and value.casefold() in self._by_id:
+                return self._by_id[value.casefold()]
+        keys = [(self._by_lms, value.casefold()) for _, value in person.ids]
+        keys += [(self._by_email, person.email.casefold()), (self._by_name, plain(person.name))]
+        keys += [(self._by_joined, joined(person.joined)), (self._by_joined, joined(person.name))]
+        for index, key in keys:
+            matches = index.get(key, ()) if key else ()
+            if len(matches) > 1:
+                raise Ambiguous(f"{person.label()!r} fits several students, {', '.join(sorted(matches))}")
+            if matches:
+                return next(iter(matches))
+        return None
+
+
+def read_roster(path):
+    """The Roster in a CSV file; Trouble says what is missing from it."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise Trouble(f"The roster {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        text = Path(path).read_bytes().decode("cp1252", errors="replace")  # what older spreadsheets save
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = [name.strip().casefold() for name in next(rows, [])]
+    records = [dict(zip(header, map(str.strip, row), strict=False)) for row in rows if any(row)]
+    if not any(column in header for column in STUDENT_ID + EMAIL):
+        raise Trouble(f"The roster {path} has no column of student ids; name one of its columns student_id.")
+    students = [student for student in map(_student, records) if student]
+    if not students:
+        raise Trouble(f"The roster {path} lists no student.")
+    seen = set()
+    for student in students:
+        if student.student_id in seen:
+            raise Trouble(f"The roster {path} lists the student id {student.student_id!r} twice.")
+        seen.add(student.student_id)
+    return Roster(students)
+
+
+def gradebook_roster(gradebook):
+    """The Roster of nbgrader's own list of students."""
+    return Roster(
+        [
+            Student(
+                row.id,
+                row.first_name or "",
+                row.last_name or "",
+                row.email or "",
+                tuple(filter(None, [row.lms_user_id])),
+            )
+            for row in gradebook.students
+        ]
+    )
+
+
+def _student(record):
+    """The Student in one row, or None for a row that is not one."""
+    first, last, full, email = (_first(record, columns) for columns in (FIRST, LAST, FULL, EMAIL))
+    student_id = _first(record, STUDENT_ID) or email.partition("@")[0] or record.get("id", "")
+    if not student_id or full.casefold() in NOT_STUDENTS:
+        return None
+    if not last and "," in full:
+        last, _, first = (part.strip() for part in full.partition(","))
+    elif not last:
+        first, _, last = full.rpartition(" ")
+    numbers = {_number(record[column]) for column in OTHER_IDS if record.get(column)}
+    return Student(student_id, first.strip(), last.strip(), email, tuple(sorted(numbers - {student_id})))
+
+
+def _number(text):
+    """A platform's number for someone; Moodle writes "Participant 123", in the course's language."""
+    return re.sub(r"^\D+\s(?=\d+$)", "", text)
+
+
+def _first(record, columns):
+    return next((record[column] for column in columns if record.get(column)), "")

@@ -1,0 +1,159 @@
+"""Attempts are kept, the chosen one is graded, and nothing that was collected gets lost."""
+
+import datetime
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from course.commands.collect import command
+from course.grading.collect import store as store_module
+from course.grading.collect.store import Store
+
+LESSON = "02_how_it_works"
+
+
+@pytest.fixture
+def collect(course_dir):
+    def run(*archives, options=()):
+        return CliRunner().invoke(command, [*map(str, archives), "--course-dir", str(course_dir), *options])
+
+    return run
+
+
+@pytest.fixture
+def graded(course_dir):
+    """graded() -> text of ann's submission that nbgrader would grade."""
+    return lambda: (course_dir / "submitted/ann" / LESSON / f"{LESSON}.ipynb").read_text()
+
+
+def attempt(day):
+    return f"{LESSON}_ann_attempt_2026-03-{day:02d}-12-00-00_{LESSON}.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [([], "third"), (["--keep", "first"], "first"), (["--keep", "on-time", "--due", "2026-03-02 23:59"], "second")],
+)
+def test_the_attempt_is_the_instructors_choice(options, expected, collect, zipped, answered, graded):
+    files = {
+        attempt(day): answered(LESSON, f"return {word!r}") for day, word in [(2, "second"), (3, "third"), (1, "first")]
+    }
+    result = collect(zipped(files), options=options)
+    assert result.exit_code == 0, result.output
+    assert expected in graded()
+
+
+def test_a_late_attempt_is_said_to_be_late(collect, zipped, answered):
+    result = collect(zipped({attempt(3): answered(LESSON)}), options=["--due", "2026-03-02 23:59"])
+    assert "ann: attempt 1 of 1 of 2026-03-03" in result.output
+    assert result.output.rstrip().endswith("late")
+
+
+def test_every_attempt_is_kept_and_a_second_run_changes_nothing(collect, zipped, answered, course_dir):
+    archive = zipped({attempt(day): answered(LESSON, f"return {day}") for day in (1, 2)})
+    collect(archive)
+    tree = sorted((p, p.stat().st_mtime_ns) for p in course_dir.rglob("*") if p.is_file())
+    result = collect(archive)
+    assert "0 new attempts, 0 submissions put in place, 1 in place already" in result.output
+    assert sorted((p, p.stat().st_mtime_ns) for p in course_dir.rglob("*") if p.is_file()) == tree
+    assert len(Store(course_dir / "submitted").attempts("ann", LESSON)) == 2
+
+
+def test_a_later_export_wins_and_an_earlier_one_does_not_win_back(collect, zipped, answered, graded):
+    name = f"Ann_7_assignsubmission_file/{LESSON}.ipynb"
+    exports = {}
+    for day, word in [(1, "monday"), (3, "wednesday"), (5, "monday")]:
+        exports[day] = zipped({name: answered(LESSON, f"return {word!r}")}, f"{day}.zip")
+        moment = datetime.datetime(2026, 3, day).timestamp()
+        os.utime(exports[day], (moment, moment))
+    roster = exports[1].parent / "roster.csv"
+    roster.write_text("student_id,lms_id\nann,7\n")
+    for day, expected in [(1, "monday"), (3, "wednesday"), (1, "wednesday"), (5, "monday")]:
+        collect(exports[day], options=["--roster", str(roster)])
+        assert expected in graded()
+
+
+def test_the_copy_with_the_higher_number_wins(collect, zipped, answered, graded):
+    names = {f"ann/{LESSON}{suffix}.ipynb": word for suffix, word in [(" (2)", "two"), ("", "none"), (" (10)", "ten")]}
+    files = {name: answered(LESSON, f"return {word!r}") for name, word in names.items()}
+    collect(zipped(files | {f"bob/{LESSON}.ipynb": answered(LESSON)}))
+    assert "ten" in graded()
+
+
+def test_what_a_hand_put_into_submitted_is_kept(collect, zipped, answered, course_dir, graded):
+    place = course_dir / "submitted/ann" / LESSON
+    place.mkdir(parents=True)
+    (place / f"{LESSON}.ipynb").write_bytes(answered(LESSON, "return 'by hand'"))
+    (place / "plot.png").write_bytes(b"png")
+    collect(zipped({attempt(1): answered(LESSON, "return 'exported'")}))
+    assert "exported" in graded()
+    kept = course_dir / "submitted/.attempts" / LESSON / "ann"
+    assert [path.parent.name[:5] for path in kept.rglob("plot.png")] == ["found"]
+    assert any("by hand" in path.read_text() for path in kept.rglob("*.ipynb"))
+
+
+def test_a_full_disk_ends_in_a_sentence_and_loses_nothing(collect, zipped, answered, graded, monkeypatch, course_dir):
+    collect(zipped({attempt(1): answered(LESSON, "return 'first'")}))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module.shutil, "copyfile", full)
+        result = collect(zipped({attempt(2): answered(LESSON, "return 'second'")}, "next.zip"))
+    assert result.exit_code == 2
+    assert "No space left on device" in result.output
+    assert "first" in graded()
+    assert collect(zipped({attempt(2): answered(LESSON, "return 'second'")}, "next.zip")).exit_code == 0
+    assert "second" in graded()
+    assert not list((course_dir / "submitted/.attempts/.incoming").iterdir())
+
+
+def test_a_run_that_was_cut_off_before_placing_is_made_good(collect, zipped, answered, graded, course_dir, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    archive = zipped({attempt(1): answered(LESSON, "return 'first'")})
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "place", interrupted)
+        assert collect(archive).exit_code != 0
+    other = zipped({f"{LESSON}_bob_attempt_2026-03-01-12-00-00_{LESSON}.ipynb": answered(LESSON)}, "other.zip")
+    collect(other)
+    assert "first" in graded()
+
+
+@pytest.mark.parametrize(
+    ("files", "message"), [({}, "holds no notebook"), ({"ann/essay.pdf": b"%PDF"}, "holds no notebook")]
+)
+def test_an_archive_without_notebooks_is_one_sentence(files, message, collect, zipped):
+    result = collect(zipped(files))
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_one_bad_archive_does_not_stop_the_next(collect, zipped, answered, graded, tmp_path):
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(b"not an archive")
+    result = collect(bad, zipped({attempt(1): answered(LESSON, "return 'good'")}), tmp_path / "missing.zip")
+    assert result.exit_code == 2
+    assert "bad.zip is neither" in result.output
+    assert "missing.zip does not exist" in result.output
+    assert "good" in graded()
+
+
+def test_an_unknown_assignment_is_named_with_the_known_ones(collect, zipped):
+    result = collect(zipped({}), options=["-a", "07_nothing"])
+    assert result.exit_code == 2
+    assert "no assignment '07_nothing'" in result.output
+    assert LESSON in result.output
+
+
+@pytest.mark.parametrize("name", ["..", ".hidden", "a/b"])
+def test_a_student_id_cannot_lead_out_of_submitted(name, collect, zipped, answered, course_dir, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text(f"student_id,last_name,first_name\n{name},Lee,Ann\n")
+    result = collect(zipped({f"x/Ann Lee - {LESSON}.ipynb": answered(LESSON)}), options=["--roster", str(roster)])
+    assert result.exit_code == 1
+    assert "cannot be the name of a folder" in result.output
+    assert not list(course_dir.rglob("submitted/**/*.ipynb"))

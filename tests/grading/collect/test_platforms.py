@@ -1,0 +1,167 @@
+"""Each platform's export, in its own naming, ends up under the right student and lesson."""
+
+import pytest
+from click.testing import CliRunner
+
+from course.commands.collect import command
+
+ROSTER = """student_id,last_name,first_name,email,lms_user_id
+ann,Lee,Ann,ann@uni.test,123
+jorg,Müller,Jörg,jorg@uni.test,456
+obrien,"O'Brien, Jr",Seán,sean@uni.test,789
+"""
+CANVAS_ROSTER = """Student,ID,SIS User ID,SIS Login ID,Section
+    Points Possible,,,,
+"Lee, Ann",123,S1,ann,A
+"Müller, Jörg",456,S2,jorg,A
+"Student, Test",999,,,A
+"""
+MOODLE_WORKSHEET = """\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade
+Participant 123,Ann Lee,ann@uni.test,Submitted for grading,,10
+Participant 456,Jörg Müller,jorg@uni.test,Submitted for grading,,10
+"""
+BLACKBOARD_TIME = "2026-03-01-12-30-59"
+
+
+@pytest.fixture
+def collect(course_dir, tmp_path):
+    def run(*archives, roster=ROSTER, options=()):
+        arguments = [*map(str, archives), "--course-dir", str(course_dir), *options]
+        if roster:
+            path = tmp_path / "roster.csv"
+            path.write_text(roster, "utf-8")
+            arguments += ["--roster", str(path)]
+        return CliRunner().invoke(command, arguments)
+
+    return run
+
+
+@pytest.fixture
+def placed(course_dir):
+    """placed() -> {(student, assignment)} in submitted/."""
+
+    def look():
+        found = (course_dir / "submitted").glob("[!.]*/*/*.ipynb")
+        return {(path.parent.parent.name, path.parent.name) for path in found if path.stem == path.parent.name}
+
+    return look
+
+
+NAMES = {
+    "canvas": {
+        "leeann_123_9001_02_how_it_works.ipynb": "ann",
+        "müllerjörg_LATE_456_9002_02_how_it_works-1.ipynb": "jorg",
+        "obrienjrseán_789_9003_Copy of 02_how_it_works (1).ipynb": "obrien",
+    },
+    "moodle folders": {
+        "Ann Lee_123_assignsubmission_file/02_how_it_works.ipynb": "ann",
+        "Jörg Müller_456_assignsubmission_file_/work/02_how_it_works (2).ipynb": "jorg",
+    },
+    "moodle flat": {
+        "Ann Lee_123_assignsubmission_file_02_how_it_works.ipynb": "ann",
+        "Jörg Müller_456_assignsubmission_file_my_02_how_it_works.ipynb": "jorg",
+        "Seán O'Brien, Jr_789_assignsubmission_file_02_how_it_works.ipynb": "obrien",
+    },
+    "blackboard": {
+        f"Lesson 2_ann_attempt_{BLACKBOARD_TIME}_02_how_it_works.ipynb": "ann",
+        f"Lesson 2_jorg_attempt_{BLACKBOARD_TIME}_02_how_it_works.ipynb": "jorg",
+    },
+    "classroom": {
+        "Lesson 2/Ann Lee - 02_how_it_works.ipynb": "ann",
+        "Lesson 2/Copy of Jörg Müller - 02_how_it_works.ipynb": "jorg",
+        "Lesson 2/Seán O'Brien, Jr - 02_how_it_works.ipynb (1).ipynb": "obrien",
+    },
+    "a folder for each": {
+        "class/Lee, Ann/02_how_it_works.ipynb": "ann",
+        "class/jorg@uni.test/02_how_it_works.ipynb": "jorg",
+        "class/obrien/02_how_it_works.ipynb": "obrien",
+    },
+    "exchange inbound": {
+        "inbound/ann+02_how_it_works+2026-03-01 10:00:00 UTC+abc/02_how_it_works.ipynb": "ann",
+        "inbound/jorg+02_how_it_works+2026-03-01 10_00_00.123 UTC+abc/02_how_it_works.ipynb": "jorg",
+    },
+    "submitted tree": {
+        "submitted/ann/02_how_it_works/02_how_it_works.ipynb": "ann",
+        "submitted/jorg/02_how_it_works/02_how_it_works.ipynb": "jorg",
+    },
+}
+
+
+@pytest.mark.parametrize("platform", NAMES)
+def test_students_and_lesson_are_found_in_the_names(platform, collect, zipped, answered, placed):
+    result = collect(zipped({name: answered("02_how_it_works") for name in NAMES[platform]}))
+    assert result.exit_code == 0, result.output
+    assert placed() == {(student, "02_how_it_works") for student in NAMES[platform].values()}
+
+
+def test_gradescope_names_people_in_its_metadata(collect, zipped, answered, placed, course_dir):
+    metadata = """
+submission_1:
+  :submitters:
+  - :name: Ann Lee
+    :sid: ann
+    :email: ann@uni.test
+  - :name: Jörg Müller
+    :sid:
+    :email: jorg@uni.test
+  :created_at: 2026-03-01 05:17:58.123456000 Z
+submission_2:
+  :submitters: []
+"""
+    notebook = answered("02_how_it_works")
+    files = {
+        "assignment_9_export/submission_metadata.yml": metadata,
+        "assignment_9_export/submission_1/02_how_it_works.ipynb": notebook,
+        "assignment_9_export/submission_2/02_how_it_works.ipynb": notebook,
+    }
+    result = collect(zipped(files))
+    assert placed() == {("ann", "02_how_it_works"), ("jorg", "02_how_it_works")}
+    stamp = course_dir / "submitted/ann/02_how_it_works/timestamp.txt"
+    assert stamp.read_text().startswith("2026-03-01 05:17:58")
+    assert result.exit_code == 1
+    assert "submission_2/02_how_it_works.ipynb: belongs to no one" in result.output
+
+
+def test_blackboard_receipt_settles_a_user_name_with_underscores(collect, zipped, answered, placed):
+    stem = f"Lesson_2_ann_m_lee_attempt_{BLACKBOARD_TIME}"
+    receipt = "Name: Ann Lee (ann_m_lee)\r\nAssignment: Lesson_2\r\nDate Submitted: Sunday, 1 March 2026\r\n"
+    collect(zipped({f"{stem}.txt": receipt, f"{stem}_02_how_it_works.ipynb": answered("02_how_it_works")}), roster=None)
+    assert placed() == {("ann_m_lee", "02_how_it_works")}
+
+
+@pytest.mark.parametrize(
+    ("roster", "platform"), [(CANVAS_ROSTER, "canvas"), (MOODLE_WORKSHEET, "moodle folders"), (ROSTER, "classroom")]
+)
+def test_each_platforms_own_csv_serves_as_roster(roster, platform, collect, zipped, answered, placed):
+    collect(zipped({name: answered("02_how_it_works") for name in NAMES[platform]}), roster=roster)
+    assert {("ann", "02_how_it_works"), ("jorg", "02_how_it_works")} <= placed()
+
+
+def test_a_name_that_fits_two_students_is_not_placed(collect, zipped, answered, placed):
+    twins = "student_id,last_name,first_name\nann1,Lee,Ann\nann2,Lee,Ann\n"
+    result = collect(zipped({"x/Ann Lee - 02_how_it_works.ipynb": answered("02_how_it_works")}), roster=twins)
+    assert result.exit_code == 1
+    assert "fits several students, ann1, ann2" in result.output
+    assert placed() == set()
+
+
+def test_without_a_roster_ids_come_from_the_names(collect, zipped, answered, placed):
+    collect(zipped({name: answered("02_how_it_works") for name in NAMES["moodle folders"]}), roster=None)
+    assert placed() == {("ann_lee_123", "02_how_it_works"), ("jörg_müller_456", "02_how_it_works")}
+
+
+def test_a_renamed_notebook_is_known_by_its_exercises(collect, zipped, answered, placed):
+    collect(zipped({"leeann_123_9001_final VERSION.ipynb": answered("01_foundations")}))
+    assert placed() == {("ann", "01_foundations")}
+
+
+def test_a_stranger_and_an_unknown_notebook_are_named(collect, zipped, answered, placed):
+    files = {
+        "leeann_123_9001_holiday.ipynb": b'{"cells": []}',
+        "doejane_999_9002_02_how_it_works.ipynb": answered("02_how_it_works"),
+    }
+    result = collect(zipped(files))
+    assert result.exit_code == 1
+    assert placed() == set()
+    assert "holiday.ipynb: is none of the lessons" in result.output
+    assert "'doejane', who is not in the roster" in result.output
