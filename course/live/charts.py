@@ -1,0 +1,119 @@
+"""Charts from arrays: a labelled matrix, its colour scale, lines, bars. Pure functions that return panels."""
+
+import math
+
+import numpy as np
+
+from course.live.picture import Box, Line, Panel, Text, Tile, shades
+
+LABEL_STEP = 12  # pixels that one line of labels needs
+CHARACTER = 6.2  # pixels, about, that one character of size 11 takes
+
+
+def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=168, row_name="", column_name=""):
+    """A panel of values (R, C) as coloured cells, with labels on both axes as far as they fit.
+
+    ``side`` is a number of pixels, or (width, height) of the cells.
+    """
+    width, height = (side, side) if np.isscalar(side) else side
+    count_r, count_c = np.shape(values)
+    left = 22 + round(CHARACTER * max(map(len, rows), default=0))
+    bottom = 22 + round(CHARACTER * max(map(len, columns), default=0))
+    top = 22
+    marks = [Text(left, 14, title, 12), Tile(left, top, width, height, shades(values, low, high))]
+    for i in labelled(len(rows), height):
+        marks.append(Text(left - 4, top + (i + 0.5) * height / count_r + 4, rows[i], 11, "end"))
+    for j in labelled(len(columns), width):
+        x = left + (j + 0.5) * width / count_c + 4
+        marks.append(Text(x, top + height + 5, columns[j], 11, "end", turn=-90))
+    if row_name:
+        marks.append(Text(11, top + height / 2, row_name, 11, "middle", turn=-90))
+    if column_name:
+        marks.append(Text(left + width / 2, top + height + bottom - 5, column_name, 11, "middle"))
+    return Panel(left + width + 10, top + height + bottom, tuple(marks), alt)
+
+
+def labelled(count, pixels):
+    """Which of count equally spaced entries get a label, so that labels do not overlap."""
+    return range(0, count, max(1, math.ceil(LABEL_STEP * count / pixels)))
+
+
+def colour_scale(low, high, title, x=4, y=22, width=168):
+    """Marks that say which colour means which value, with the strip's corner at (x, y)."""
+    return [
+        Text(x, y - 8, title, 12),
+        Tile(x, y, width, 12, shades(np.linspace(0, 1, 64)[None])),
+        Text(x, y + 26, f"{low:.3g}"),
+        Text(x + width, y + 26, f"{high:.3g}", anchor="end"),
+    ]
+
+
+def nice_ticks(low, high, count=5):
+    """About count round numbers from low to high."""
+    if high <= low:
+        return [low]
+    raw = (high - low) / count
+    unit = 10 ** math.floor(math.log10(raw))
+    step = next(m * unit for m in (1, 2, 2.5, 5, 10) if m * unit >= raw)
+    return [k * step for k in range(math.ceil(low / step), math.floor(high / step + 1e-9) + 1)]
+
+
+class Axes:
+    """The plain geometry of one chart: pixels of data points, and the frame with its ticks."""
+
+    def __init__(self, x_range, y_range, size=(420, 240), log_x=False):
+        self.log_x, self.size = log_x, size
+        self.x_range = tuple(map(math.log10, x_range)) if log_x else x_range
+        self.y_range = y_range
+        self.left, self.right, self.top, self.bottom = 52, size[0] - 12, 26, size[1] - 40
+
+    def x(self, value):
+        value = math.log10(value) if self.log_x else value
+        low, high = self.x_range
+        return self.left + (value - low) / ((high - low) or 1) * (self.right - self.left)
+
+    def y(self, value):
+        low, high = self.y_range
+        return self.bottom - (value - low) / ((high - low) or 1) * (self.bottom - self.top)
+
+    def line(self, xs, ys, colour, **style):
+        return Line(tuple((self.x(x), self.y(y)) for x, y in zip(xs, ys, strict=True)), colour, **style)
+
+    def bar(self, x, width, value, fill):
+        """A bar from the bottom, ``width`` in data units about x."""
+        left, right, top = self.x(x - width / 2), self.x(x + width / 2), self.y(value)
+        return Box(left, top, right - left, self.bottom - top, fill)
+
+    def upright(self, x, **style):
+        return Line(((self.x(x), self.top), (self.x(x), self.bottom)), **style)
+
+    def level(self, y, **style):
+        return Line(((self.left, self.y(y)), (self.right, self.y(y))), **style)
+
+    def frame(self, title, x_name, y_name):
+        marks = [
+            Text(self.left, 14, title, 12),
+            Line(((self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)), width=1, faint=True),
+            Text((self.left + self.right) / 2, self.size[1] - 6, x_name, 11, "middle"),
+            Text(11, (self.top + self.bottom) / 2, y_name, 11, "middle", turn=-90),
+        ]
+        if self.log_x:
+            powers = range(math.ceil(self.x_range[0]), math.floor(self.x_range[1]) + 1)
+            x_ticks = [10**p for p in powers]
+        else:
+            x_ticks = nice_ticks(*self.x_range)
+        marks += [Text(self.x(t), self.bottom + 15, f"{t:g}", 11, "middle") for t in x_ticks]
+        marks += [Text(self.left - 5, self.y(t) + 4, f"{t:.3g}", 11, "end") for t in nice_ticks(*self.y_range, 4)]
+        return marks
+
+    def panel(self, marks, alt):
+        return Panel(*self.size, tuple(marks), alt)
+
+
+def legend(entries, x, y):
+    """A line of colour and a name for each (colour, name), downwards from (x, y)."""
+    marks = []
+    for i, (colour, name) in enumerate(entries):
+        marks.append(Line(((x, y + 14 * i), (x + 16, y + 14 * i)), colour, 3))
+        marks.append(Text(x + 21, y + 14 * i + 4, name))
+    return marks

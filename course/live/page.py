@@ -1,0 +1,52 @@
+"""A frame as HTML: with SVG where it is live, with PNG where there is no kernel."""
+
+from html import escape
+
+from course.live.raster import to_png
+from course.live.svg import to_svg
+
+# JupyterLab's and Colab's theme colours, then VS Code's; without any of them the surrounding text's.
+INK = "var(--jp-ui-font-color1,var(--colab-primary-text-color,var(--vscode-editor-foreground,currentColor)))"
+ROW = "display:flex;flex-wrap:wrap;gap:4px 12px;align-items:flex-start"
+WARNING = "border-left:4px solid #D55E00;padding-left:8px"
+
+
+def live_picture(frame):
+    """Panels and ledger of the frame; they change with every move."""
+    panels = "".join(map(to_svg, frame.panels))
+    return f'<div style="color:{INK};{ROW}">{ledger_table(frame.ledger)}{panels}</div>'
+
+
+def live_status(frame):
+    """What the picture shows or what is wrong, announced politely by screen readers."""
+    return f'<div role="status" aria-live="polite" style="color:{INK};line-height:1.4">{sentences(frame)}</div>'
+
+
+def static_page(frame, title):
+    """The whole frame without scripts, styles of a theme, or SVG; says how to make it live."""
+    panels = "".join(
+        f'<img src="{to_png(panel)}" width="{panel.width}" height="{panel.height}" alt="{escape(panel.alt)}">'
+        for panel in frame.panels
+    )
+    return (
+        f'<div><div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>{sentences(frame)}'
+        f"<p><em>{escape(title)}, as a picture. To move its sliders, open this notebook in JupyterLab, VS Code "
+        "or Colab and run this cell.</em></p></div>"
+    )
+
+
+def sentences(frame):
+    problem = f'<p style="{WARNING}"><strong>{escape(frame.problem)}</strong></p>' if frame.problem else ""
+    summary = f"<p>{escape(frame.summary)}</p>" if frame.summary else ""
+    return problem + summary
+
+
+def ledger_table(rows):
+    if not rows:
+        return ""
+    cells = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal;padding-right:12px">{escape(name)}</th>'
+        f'<td style="text-align:left;font-family:monospace">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f'<table style="border-collapse:collapse;line-height:1.5;font-size:13px;margin:0">{cells}</table>'

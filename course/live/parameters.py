@@ -1,0 +1,155 @@
+"""What can be moved in an explorer, and which values it may take.
+
+Every kind of parameter has ``name``, ``label``, ``default`` and ``check(value)``, which returns the
+value in its own type or raises ValueError with one sentence, and ``nearest(value)``, what a control
+shows for any value at all. Nothing here knows of widgets.
+"""
+
+import math
+import numbers
+from dataclasses import dataclass
+
+
+class Parameter:
+    def nearest(self, value):
+        """The value where it is a good one, otherwise the default."""
+        try:
+            return self.check(value)
+        except ValueError:
+            return self.default
+
+
+@dataclass(frozen=True)
+class Whole(Parameter):
+    """A whole number from low to high; a slider moves it by step."""
+
+    name: str
+    label: str
+    default: int
+    low: int
+    high: int
+    step: int = 1
+
+    def check(self, value):
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise ValueError(f"{self.name} {value!r} is not a whole number: choose {self.low} to {self.high}.")
+        if not self.low <= value <= self.high:
+            side = "below" if value < self.low else "above"
+            limit = self.low if value < self.low else self.high
+            raise ValueError(f"{self.name} {value} is {side} {limit}: choose {self.low} to {self.high}.")
+        return int(value)
+
+    def nearest(self, value):
+        if isinstance(value, numbers.Integral):
+            return min(max(int(value), self.low), self.high)
+        return self.default
+
+
+@dataclass(frozen=True)
+class Choice(Parameter):
+    """One of a few named options."""
+
+    name: str
+    label: str
+    default: object
+    options: tuple
+
+    def check(self, value):
+        if value not in self.options:
+            names = ", ".join(map(repr, self.options))
+            raise ValueError(f"{self.name} {value!r} is not known: choose one of {names}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Parameter):
+    """Yes or no."""
+
+    name: str
+    label: str
+    default: bool = False
+
+    def check(self, value):
+        if not isinstance(value, bool):
+            raise ValueError(f"{self.name} {value!r} is not a yes or no: give True or False.")
+        return value
+
+
+@dataclass(frozen=True)
+class Row(Parameter):
+    """A row of weights from 0 to 1, one for each of the labelled entries; None means nothing filled in."""
+
+    name: str
+    label: str
+    entries: tuple
+    default: tuple = None
+
+    def check(self, value):
+        if value is None:
+            return None
+        wanted = f"give {len(self.entries)} weights from 0 to 1"
+        try:
+            row = tuple(float(weight) for weight in value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name} {value!r} is not a row of numbers: {wanted}.") from None
+        if len(row) != len(self.entries):
+            raise ValueError(f"{self.name} has {len(row)} weights: {wanted}.")
+        for weight in row:
+            if not (math.isfinite(weight) and 0 <= weight <= 1):
+                raise ValueError(f"{self.name} has the weight {weight:g}: {wanted}.")
+        return row
+
+
+@dataclass(frozen=True)
+class Order(Parameter):
+    """Positions in the order in which they are to be read, as numbers or as text; None or "" leaves it open."""
+
+    name: str
+    label: str
+    default: tuple = None
+
+    def check(self, value):
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return None
+        wanted = "write every position once, for instance 1 0 2"
+        try:
+            order = tuple(int(p) for p in (value.replace(",", " ").split() if isinstance(value, str) else value))
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name} {value!r} is not a row of positions: {wanted}.") from None
+        if sorted(order) != list(range(len(order))):
+            written = " ".join(map(str, order))
+            raise ValueError(f"{self.name} {written} leaves out or repeats a position: {wanted}.")
+        return order
+
+    def nearest(self, value):
+        return value if isinstance(value, str) else super().nearest(value)  # what was typed is there to be mended
+
+
+def start(parameters, initial):
+    """The state (a dict) that an explorer starts from; TypeError for names that it does not have."""
+    state = {parameter.name: parameter.default for parameter in parameters}
+    refuse_unknown(state, initial)
+    return state | initial
+
+
+def refuse_unknown(state, changes):
+    unknown = sorted(set(changes) - set(state))
+    if unknown:
+        raise TypeError(f"no parameter {', '.join(unknown)}: this explorer has {', '.join(state)}")
+
+
+def checked(parameters, state):
+    """The state with every value in its own type; ValueError with one sentence about the first bad one."""
+    return {parameter.name: parameter.check(state[parameter.name]) for parameter in parameters}
+
+
+def mended(parameters, state):
+    """The state with the default or the nearest value in place of every bad one."""
+    good = {}
+    for parameter in parameters:
+        try:
+            good[parameter.name] = parameter.check(state[parameter.name])
+        except ValueError:
+            near = parameter.nearest(state[parameter.name])
+            good[parameter.name] = parameter.default if isinstance(near, str) else near
+    return good

@@ -1,0 +1,95 @@
+"""A student's function, called so that whatever it does ends in a result or in one sentence."""
+
+import threading
+import traceback
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+_one_at_a_time = threading.Lock()
+
+
+class Complaint(ValueError):
+    """One sentence about a student's function."""
+
+
+@contextmanager
+def computing():
+    """No gradients, and one BLAS thread.
+
+    Front ends may run callbacks on a thread of their own: torch's gradient mode does not carry over
+    to it, and a fresh team of BLAS threads there can make a small product a hundred times slower.
+    The lock keeps the thread count, which belongs to the whole process, from being restored wrongly.
+    """
+    with _one_at_a_time:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.no_grad(), np.errstate(all="ignore"):
+                yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def pick(function, *known):
+    """Which of the known exercises a function answers: the one of its name, otherwise the first."""
+    name = getattr(function, "__name__", None)
+    return name if name in known else known[0]
+
+
+def ask(function, *arguments):
+    """What the function returns; a Complaint in place of its exception. Arrays go in as copies."""
+    copies = [argument.clone() if isinstance(argument, torch.Tensor) else argument for argument in arguments]
+    try:
+        return function(*copies)
+    except (Exception, SystemExit) as error:
+        raise Complaint(f"Your {title(function)} raised {describe(error)}.") from error
+
+
+def title(function):
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def describe(error):
+    """``ValueError: d_model 10 … (line 3)``: the error's first line, and where the student wrote it."""
+    message = str(error).strip().split("\n")[0][:200].rstrip(".")
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call in ask
+    place = f" (line {frames[0].lineno})" if frames else ""
+    return f"{type(error).__name__}{': ' * bool(message)}{message}{place}"
+
+
+def numbers(function, result, shape):
+    """The result as a float64 array of this shape; a Complaint where it is anything else, or not finite."""
+    name = f"Your {title(function)}"
+    if result is None:
+        raise Complaint(f"{name} returned None: does it end with return?")
+    if isinstance(result, torch.Tensor):
+        result = result.detach().cpu().double()
+    try:
+        array = np.asarray(result, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Complaint(f"{name} returned {type(result).__name__}: an array of shape {shape} was wanted.") from None
+    if array.shape != shape:
+        raise Complaint(f"{name} returned shape {array.shape}: {shape} was wanted.")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise Complaint(f"{name} returned {array[where]} at {list(where)}: every entry should be a number.")
+    return array
+
+
+def tensor(function, result, shape):
+    """``numbers``, as a float32 tensor."""
+    return torch.as_tensor(numbers(function, result, shape), dtype=torch.float32)
+
+
+def comparison(function, mine, theirs):
+    """One sentence on how far a student's array is from the course's, both of one shape."""
+    gap = np.abs(np.asarray(mine) - np.asarray(theirs))
+    if gap.size == 0 or gap.max() < 1e-5:
+        return f"Your {title(function)} agrees with the course's."
+    where = np.unravel_index(gap.argmax(), gap.shape)
+    return (
+        f"Your {title(function)} differs from the course's by up to {gap.max():.3g}, "
+        f"at {[int(i) for i in where]}: {np.asarray(theirs)[where]:.3g} where {np.asarray(mine)[where]:.3g} is right."
+    )

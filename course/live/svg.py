@@ -1,0 +1,70 @@
+"""Panels as SVG text."""
+
+from functools import singledispatch
+from html import escape
+
+from course.live.picture import COLOURS, Box, Disc, Line, Text, Tile
+from course.live.tiles import png_url, tile_image
+
+
+def to_svg(panel):
+    """The panel as one ``<svg>`` element with its alternative text."""
+    marks = "".join(map(mark_svg, panel.marks))
+    return (
+        f'<svg role="img" aria-label="{escape(panel.alt)}" width="{panel.width}" height="{panel.height}" '
+        f'viewBox="0 0 {panel.width} {panel.height}" style="max-width:100%;height:auto">{marks}</svg>'
+    )
+
+
+def paint(colour):
+    return COLOURS.get(colour, "currentColor")
+
+
+@singledispatch
+def mark_svg(mark):
+    raise TypeError(f"no SVG for {type(mark).__name__}")
+
+
+@mark_svg.register
+def _(mark: Text):
+    turn = f' transform="rotate({mark.turn} {mark.x:g} {mark.y:g})"' if mark.turn else ""
+    return (
+        f'<text x="{mark.x:g}" y="{mark.y:g}" font-size="{mark.size}" text-anchor="{mark.anchor}" '
+        f'fill="currentColor"{turn}>{escape(mark.text)}</text>'
+    )
+
+
+@mark_svg.register
+def _(mark: Line):
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
+    dashes = ' stroke-dasharray="4 3"' if mark.dashed else ""
+    faint = ' stroke-opacity="0.4"' if mark.faint else ""
+    return (
+        f'<polyline points="{points}" fill="none" stroke="{paint(mark.colour)}" stroke-width="{mark.width:g}"'
+        f"{dashes}{faint}/>"
+    )
+
+
+@mark_svg.register
+def _(mark: Box):
+    fill = paint(mark.fill) if mark.fill else "none"
+    stroke = f' stroke="{paint(mark.stroke)}"' if mark.stroke else ""
+    faint = ' opacity="0.4"' if mark.faint else ""
+    return (
+        f'<rect x="{mark.x:.1f}" y="{mark.y:.1f}" width="{mark.width:.1f}" height="{mark.height:.1f}" '
+        f'fill="{fill}"{stroke}{faint}/>'
+    )
+
+
+@mark_svg.register
+def _(mark: Disc):
+    return f'<circle cx="{mark.x:.1f}" cy="{mark.y:.1f}" r="{mark.radius:g}" fill="{paint(mark.colour)}"/>'
+
+
+@mark_svg.register
+def _(mark: Tile):
+    # decoding="sync": the old picture stays until the new one is decoded, so no frame is blank
+    return (
+        f'<image x="{mark.x:g}" y="{mark.y:g}" width="{mark.width:g}" height="{mark.height:g}" decoding="sync" '
+        f'preserveAspectRatio="none" style="image-rendering:pixelated" href="{png_url(tile_image(mark.cells))}"/>'
+    )

@@ -1,0 +1,35 @@
+"""The widgets of an explorer: its controls, the picture, and a status line; each is written to, none ever replaced."""
+
+import ipywidgets as widgets
+
+from course.live.controls import control
+from course.live.page import live_picture, live_status
+
+
+class View:
+    """Controls for the parameters; ``moved(name, control, input)`` is called when one of its inputs changes."""
+
+    def __init__(self, parameters, moved):
+        self.parameters = parameters
+        self.controls = {parameter.name: control(parameter) for parameter in parameters}
+        self.picture = widgets.HTML()
+        self.status = widgets.HTML()
+        boxes = [entry.box for entry in self.controls.values()]
+        row = widgets.HBox(boxes, layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
+        self.box = widgets.VBox([row, self.picture, self.status])
+        for name, entry in self.controls.items():
+            for widget in entry.inputs:
+                widget.observe(listener(moved, name, entry), names="value")
+
+    def write(self, state, source=None):
+        """Let every control show the state, as near as it can, but leave the input ``source`` alone."""
+        for parameter in self.parameters:
+            self.controls[parameter.name].write(parameter.nearest(state[parameter.name]), source)
+
+    def show(self, frame):
+        self.picture.value = live_picture(frame)
+        self.status.value = live_status(frame)
+
+
+def listener(moved, name, entry):
+    return lambda change: moved(name, entry, change["owner"])
