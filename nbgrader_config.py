@@ -1,5 +1,7 @@
 """Configuration of nbgrader for this course; a reason above each line."""
 
+from course.grading.release import release_preprocessors
+
 c = get_config()  # noqa: F821
 
 # The name that formgrader and exports show.
@@ -12,8 +14,11 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.py"
 # The title and the set-up cell stand on top of every release, written once.
 c.IncludeHeaderFooter.header = "source/header.ipynb"
 
-# The stub says how to go on, and a call of it fails with a sentence instead of returning None.
-c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line by your answer"}
+# What to do before handing in stands at the end of every release, written once.
+c.IncludeHeaderFooter.footer = "source/footer.ipynb"
+
+# Stubs that suit functions and questions alike, and a header with this lesson's badge and version.
+c.GenerateAssignment.preprocessors = release_preprocessors()
 
 # A submission without one of the test cells gets the cell back and zero points for it, not a place in the manual queue.
 c.OverwriteCells.add_missing_cells = True

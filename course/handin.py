@@ -1,0 +1,166 @@
+"""What a student can check before handing in: the graded cells, the answers, and a run from the top.
+
+``check`` is the last cell of every lesson; ``python -m course check FILE`` does the same for a file.
+Both look at a notebook as it was saved, and run it in a fresh kernel, as a grader will.
+"""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from tqdm import tqdm
+
+CHECKING = "COURSE_CHECKING"  # set while a notebook is run by its own last cell
+STUB = "raise NotImplementedError  # replace this line"
+CELL_SECONDS = 120
+
+
+class Findings(NamedTuple):
+    """Sentences about what is missing, and about what fails; both empty when the notebook is ready."""
+
+    missing: list[str]
+    failing: list[str]
+
+
+def graded_cells(notebook):
+    """Grade ids of the test and task cells, as often as they occur."""
+    return [
+        meta["grade_id"]
+        for meta in (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+        if meta.get("grade_id") and (meta.get("grade") or meta.get("task"))
+    ]
+
+
+def expected_cells(notebook):
+    """Grade ids that the last cell of the release names, or None where that cell is gone."""
+    calls = (re.search(r"handin\.check\([^)]*graded=\"([^\"]*)\"", cell.source) for cell in notebook.cells)
+    return next((call.group(1).split() for call in calls if call), None)
+
+
+def missing(notebook):
+    """Sentences about test cells that are gone or doubled, and about exercises left blank."""
+    count = Counter(graded_cells(notebook))
+    expected = expected_cells(notebook)
+    found = []
+    if expected is None:
+        found.append(
+            "The last cell of the lesson is gone, so lost test cells cannot be noticed; take it from the release."
+        )
+    for name in expected or ():
+        if count[name] == 0:
+            found.append(f"The test cell {name} is missing: copy it back from the release, or start from a fresh copy.")
+    found += [
+        f"The test cell {name} stands {times} times: delete the copies." for name, times in count.items() if times > 1
+    ]
+    for cell in notebook.cells:
+        meta = cell.metadata.get("nbgrader", {})
+        if meta.get("solution") and STUB in cell.source:
+            found.append(f"{meta['grade_id']} has no answer yet.")
+        if cell.metadata.get("course", {}).get("answer_to") and "Write your answer here" in cell.source:
+            found.append(f"The answer to {cell.metadata['course']['answer_to']} is not written yet.")
+    return found
+
+
+def failing(notebook):
+    """Sentences about the cells that fail when a copy of the notebook runs from the top in a fresh kernel."""
+    from nbclient import NotebookClient  # comes with JupyterLab and with Colab; the rest of the course needs none
+
+    copy = nbformat.from_dict(json.loads(json.dumps(notebook)))
+    client = NotebookClient(copy, timeout=CELL_SECONDS, allow_errors=True, kernel_name="python3")
+    bar = tqdm(total=len(copy.cells), desc="Running from the top", unit="cell", file=sys.stdout, leave=False)
+    client.on_cell_complete = lambda **_: bar.update()
+    _run_aside(client.async_execute)
+    bar.close()
+    found = []
+    for number, cell in enumerate(copy.cells, start=1):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                name = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell {number}")
+                lines = output.traceback if output.ename == "CheckFailed" else [f"{output.ename}: {output.evalue}"]
+                found.append("\n    ".join([f"{name} fails.", *lines[-2:]]))
+                break
+    return found
+
+
+def _run_aside(make_coroutine):
+    """Run a coroutine to its end in a thread of its own: a notebook's thread already runs an event loop."""
+    raised = []
+
+    def run():
+        try:
+            asyncio.run(make_coroutine())
+        except Exception as error:
+            raised.append(error)
+
+    before = os.environ.get(CHECKING)
+    os.environ[CHECKING] = "1"
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        if before is None:
+            del os.environ[CHECKING]
+    if raised:
+        raise raised[0]
+
+
+def examine(notebook):
+    """Findings about a notebook."""
+    return Findings(missing(notebook), failing(notebook))
+
+
+def describe(findings):
+    """The findings as text that ends with what to do."""
+    lines = [f"- {sentence}" for sentence in (*findings.missing, *findings.failing)]
+    if lines:
+        return "\n".join(
+            [*lines, f"{len(lines)} to look at. You can hand in all the same: every exercise counts on its own."]
+        )
+    return "Ready: every test cell is there once, every exercise has an answer, and all visible checks pass."
+
+
+def check(namespace, lesson, graded):
+    """Check the notebook that runs this, and say how to hand it in. ``graded`` is for the file's own reading."""
+    if os.environ.get(CHECKING) or os.environ.get("NBGRADER_EXECUTION"):
+        return
+    notebook = this_notebook(namespace)
+    if notebook is None:
+        print(f"This notebook cannot find its own file. Save it, then run: python -m course check {lesson}.ipynb")
+    else:
+        print(describe(examine(notebook)))
+    download = (
+        "File > Download > Download .ipynb" if "google.colab" in sys.modules else "File > Save, then File > Download"
+    )
+    print(f"To hand in: {download}, and keep the name {lesson}.ipynb.")
+
+
+def this_notebook(namespace):
+    """The notebook that this kernel runs, as last saved (on Colab: as it is), or None where nothing names it."""
+    if "google.colab" in sys.modules:
+        from google.colab import _message
+
+        return read(json.dumps(_message.blocking_request("get_ipynb", timeout_sec=30)["ipynb"]))
+    for place in (
+        namespace.get("__vsc_ipynb_file__"),
+        namespace.get("__session__"),
+        os.environ.get("JPY_SESSION_NAME"),
+    ):
+        if place and Path(place).suffix == ".ipynb" and Path(place).is_file():
+            return read(Path(place).read_text(encoding="utf-8"))
+    return None
+
+
+def read(text):
+    """A notebook from the text of a file. ValueError with one sentence when it is none."""
+    try:
+        return nbformat.reads(text.removeprefix("\ufeff"), as_version=4)
+    except Exception as error:
+        raise ValueError(f"not a notebook: {type(error).__name__}; download it again as .ipynb") from error
