@@ -6,53 +6,20 @@ stays inside. Tests reach student code through this module alone.
 
 import contextlib
 import copy
-import io
 import linecache
 import sys
-import warnings
 
-import numpy as np
 import torch
 from torch import nn
 
 from course.checks import scratch
+from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
-
-
-class Quiet(io.TextIOBase):
-    """A stream that takes everything and keeps nothing."""
-
-    def write(self, text):
-        return len(text)
-
-
-@contextlib.contextmanager
-def fresh_state():
-    """Run with the defaults a notebook may have changed, and put back what it had.
-
-    Default dtype float32, gradients on, warnings and prints swallowed, both global random generators
-    as they were.
-    """
-    dtype, torch_state, numpy_state = torch.get_default_dtype(), torch.get_rng_state(), np.random.get_state()
-    try:
-        torch.set_default_dtype(torch.float32)
-        with (
-            torch.enable_grad(),
-            np.errstate(all="ignore"),
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(Quiet()),
-            contextlib.redirect_stderr(Quiet()),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        torch.set_default_dtype(dtype)
-        torch.set_rng_state(torch_state)
-        np.random.set_state(numpy_state)
+from course.checks.state import fresh_state
 
 
 def independent(value):
-    """A deep copy; a tensor becomes a leaf that keeps its wish for a gradient."""
+    """A deep copy; a tensor becomes a leaf that keeps its wish for a gradient, and the order of its axes in memory."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone().requires_grad_(value.requires_grad)
     if isinstance(value, tuple | list):
@@ -78,10 +45,7 @@ class Candidate:
 
     def observe(self, *arguments, **keywords):
         """(result, arguments as the call left them)."""
-        if not callable(self.object):
-            raise CheckFailed(
-                f"{self.name} is {type(self.object).__name__}, not a function.", f"Write def {self.name}(...) again."
-            )
+        self.check_callable()
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         return self.guard(self.object, *arguments, **keywords), arguments
 
@@ -94,7 +58,8 @@ class Candidate:
 
         ``output`` picks the item of a tuple. None marks an argument that no gradient reaches.
         """
-        arguments = independent(arguments)
+        self.check_callable()
+        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         result = self.guard(self.object, *arguments, **keywords)
         result = result[output] if isinstance(result, tuple | list) else result
         named = {
@@ -102,32 +67,54 @@ class Candidate:
             for i, value in enumerate(arguments)
             if isinstance(value, torch.Tensor) and value.requires_grad
         }
-        return list(gradients_of(result, cotangent, named).values())
+        return list(self.guard(gradients_of, result, cotangent, named).values())
 
     def guard(self, function, *arguments, **keywords):
         """Call into the student's code; an exception becomes a sentence with the line that raised it."""
-        watch = scratch.refusing() if self.from_scratch else contextlib.nullcontext()
         try:
-            with fresh_state(), watch:
+            with fresh_state(), self.watch():
                 return function(*arguments, **keywords)
         except CheckFailed:
             raise
-        except NotImplementedError:
+        except KeyboardInterrupt:  # somebody stops the kernel
+            raise
+        except BaseException as error:
+            self.refuse_stub(error)
+            raise CheckFailed(f"{self.name} raised {sentence(error)}{self.place(error)}.", hint_for(error)) from None
+
+    def raised_by(self, *arguments, **keywords):
+        """The exception that a call raises, or None. CheckFailed when it is the stub's own."""
+        self.check_callable()
+        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        try:
+            with fresh_state(), self.watch():
+                self.object(*arguments, **keywords)
+        except (CheckFailed, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self.refuse_stub(error)
+            return error
+        return None
+
+    def check_callable(self):
+        """Fail unless the name stands for something that can be called."""
+        if not callable(self.object):
+            raise CheckFailed(
+                f"{self.name} is {kind_of(self.object)}, not a function.",
+                f"Write def {self.name}(...) again, and give no other value the same name.",
+            )
+
+    def refuse_stub(self, error):
+        """Fail when error comes from the stub's line, which raises NotImplementedError without a text."""
+        if isinstance(error, NotImplementedError) and not str(error):
             raise CheckFailed(
                 f"{self.name} raises NotImplementedError.",
                 "Write your answer in its cell, delete the line that raises, and run the cell.",
             ) from None
-        except (Exception, SystemExit) as error:
-            raise CheckFailed(f"{self.name} raised {sentence(error)}{self.place(error)}.", hint_for(error)) from None
 
-    def raised_by(self, *arguments, **keywords):
-        """The exception that a call raises, or None."""
-        try:
-            with fresh_state():
-                self.object(*independent(arguments), **{key: independent(value) for key, value in keywords.items()})
-        except (Exception, SystemExit) as error:
-            return error
-        return None
+    def watch(self):
+        """What looks on while the student's code runs."""
+        return scratch.refusing() if self.from_scratch else contextlib.nullcontext()
 
     def place(self, error):
         """' (line 3: code)' of the last line of the student's own code in the traceback, or ''."""
@@ -179,21 +166,28 @@ class Layer:
         ]
 
     def load(self, values):
-        """Overwrite parameters by name."""
+        """Overwrite parameters by name. CheckFailed when the layer has no such parameter of that shape."""
         parameters = dict(self.module.named_parameters())
+        for name, value in values.items():
+            if name not in parameters or parameters[name].shape != value.shape:
+                found = tuple(parameters[name].shape) if name in parameters else "missing"
+                raise CheckFailed(
+                    f"parameter {name} of {self.candidate.name} is {found}, wanted shape {tuple(value.shape)}.",
+                    "Compare the names and the sizes of the layers in __init__ with the docstring.",
+                )
         with torch.no_grad():
             for name, value in values.items():
                 parameters[name].copy_(value)
 
     def train(self, mode=True):
-        self.module.train(mode)
+        self.candidate.guard(self.module.train, mode)
         return self
 
     def eval(self):
         return self.train(False)
 
     def to(self, dtype):
-        self.module.to(dtype)
+        self.candidate.guard(self.module.to, dtype)
         return self
 
     def __call__(self, *arguments, **keywords):
@@ -211,13 +205,13 @@ class Layer:
         result = self.candidate.guard(self.module, *arguments, **keywords)
         result = result[output] if isinstance(result, tuple | list) else result
         named = dict(self.module.named_parameters())
-        return gradients_of(result, cotangent, {"x": x, **named})
+        return self.candidate.guard(gradients_of, result, cotangent, {"x": x, **named})
 
 
 def gradients_of(result, cotangent, inputs):
     """Gradient of sum(cotangent * result) for each named input; None where the graph is cut."""
     wanted = {name: value for name, value in inputs.items() if value.requires_grad}
-    if not isinstance(result, torch.Tensor) or result.grad_fn is None:
+    if not isinstance(result, torch.Tensor) or not result.requires_grad:
         return dict.fromkeys(inputs)
     found = torch.autograd.grad((result * cotangent).sum(), list(wanted.values()), allow_unused=True)
     return {**dict.fromkeys(inputs), **dict(zip(wanted, found, strict=True))}
@@ -237,6 +231,8 @@ def hint_for(error):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):
         return "Take out exit() or quit(): a function ends with return."
+    if "inplace operation" in str(error):
+        return "A value that the gradient needs was overwritten: write x = x * 2, a new tensor, instead of x *= 2."
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."
     return "Call the function yourself on a small input and print the shapes along the way."

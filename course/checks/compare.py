@@ -10,6 +10,10 @@ import torch
 from course.checks.failure import CheckFailed
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-8}
+SINGLE = 1e-6  # what single precision loses in a few operations on numbers around one
+SINGLE_PRECISION = (
+    "Right to about seven digits: a step on the way is in single precision. Keep the precision of the input throughout."
+)
 
 _all, _argmax, _abs, _isnan, _isfinite, _asarray = np.all, np.argmax, np.abs, np.isnan, np.isfinite, np.asarray
 _where, _errstate = np.where, np.errstate
@@ -27,7 +31,7 @@ def kind_of(value):
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
     name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def dtype_name(value):
@@ -37,36 +41,42 @@ def dtype_name(value):
 
 def as_array(value, name="the result"):
     """A float64 or bool copy of a tensor, array or number. CheckFailed for anything else."""
-    if value is None:
-        raise CheckFailed(f"{name} is None.", "End the function with return and the value.")
+    refuse_none(value, name)
     if isinstance(value, _Tensor):
         value = value.detach().cpu()
         value = value.to(torch.float64) if value.is_floating_point() else value
-        return _asarray(value.resolve_conj().numpy()).copy()
+        return _asarray(value.resolve_conj().resolve_neg().numpy()).copy()
     if isinstance(value, _ndarray | _generic | float | int):
         array = _asarray(value)
+        if array.dtype.kind not in "fiubc":
+            raise CheckFailed(f"{name} holds {array.dtype}, wanted numbers.", "Return an array of numbers.")
         return array.astype(float) if array.dtype.kind in "fiu" else array.copy()
     raise CheckFailed(f"{name} is {kind_of(value)}.", "Return a tensor or a NumPy array, as the docstring says.")
 
 
+def refuse_none(value, name="the result"):
+    """Fail when value is None, the result of a function without return."""
+    if value is None:
+        raise CheckFailed(f"{name} is None.", "End the function with return and the value.")
+
+
 def check_tensor(value, name="the result"):
     """Fail unless value is a torch tensor."""
+    refuse_none(value, name)
     if not isinstance(value, _Tensor):
-        hint = (
-            "End the function with return and the tensor." if value is None else "Stay in torch from input to output."
-        )
-        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a tensor.", hint)
+        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a tensor.", "Stay in torch from input to output.")
 
 
 def check_numpy(value, name="the result"):
     """Fail unless value is a NumPy array."""
+    refuse_none(value, name)
     if not isinstance(value, _ndarray):
-        hint = "End the function with return and the array." if value is None else "Return a NumPy array (np.ndarray)."
-        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a NumPy array.", hint)
+        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a NumPy array.", "Return a NumPy array (np.ndarray).")
 
 
 def check_pair(value, names=("out", "weights")):
     """Fail unless value is a tuple or list of two; returns it as a tuple."""
+    refuse_none(value)
     wanted = f"({names[0]}, {names[1]})"
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise CheckFailed(
@@ -77,6 +87,7 @@ def check_pair(value, names=("out", "weights")):
 
 def check_shape(value, shape, hint, name="the result"):
     """Fail unless value, a tensor or an array, has this shape."""
+    refuse_none(value, name)
     if not hasattr(value, "shape"):
         raise CheckFailed(f"{name} is {kind_of(value)}, wanted shape {tuple(shape)}.", hint)
     if tuple(value.shape) != tuple(shape):
@@ -85,6 +96,9 @@ def check_shape(value, shape, hint, name="the result"):
 
 def check_dtype(value, dtype, hint, name="the result"):
     """Fail unless value has this dtype, given by name: ``"float32"``."""
+    refuse_none(value, name)
+    if not hasattr(value, "dtype"):
+        raise CheckFailed(f"{name} is {kind_of(value)}, wanted numbers of dtype {dtype}.", hint)
     if dtype_name(value) != dtype:
         raise CheckFailed(f"{name} is {dtype_name(value)}, wanted {dtype}.", hint)
 
@@ -137,8 +151,9 @@ def check_close(value, expected, hint, name="the result", atol=None, suspects=()
     if difference <= atol:
         return
     where = f" at {list(index)}" if index else ""
+    cause = SINGLE_PRECISION if difference <= SINGLE * max(1.0, float(_abs(as_array(expected)).max())) else None
     raise CheckFailed(
-        f"{name} is off by {difference:.2g}{where} (allowed {atol:.0e}).", likeliest(value, suspects) or hint
+        f"{name} is off by {difference:.2g}{where} (allowed {atol:.0e}).", cause or likeliest(value, suspects) or hint
     )
 
 

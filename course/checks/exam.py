@@ -3,8 +3,9 @@
 import functools
 from typing import NamedTuple
 
-from course.checks.candidate import Candidate, fresh_state, student_namespace
+from course.checks.candidate import Candidate, sentence, student_namespace
 from course.checks.failure import CheckFailed
+from course.checks.state import fresh_state
 
 
 class Check(NamedTuple):
@@ -60,6 +61,12 @@ class Exam:
                 passed += 1
         except CheckFailed as failure:
             raise CheckFailed(failure.seen, failure.hint, self.progress(passed)) from None
+        except Exception as error:  # a result so odd that comparing it raises
+            raise CheckFailed(
+                f"what {self.name} returned cannot be examined ({sentence(error)}).",
+                "Return what the docstring says, of that very type.",
+                self.progress(passed),
+            ) from error
         print(self.progress(passed))
 
     def progress(self, passed):

@@ -1,5 +1,7 @@
 """What a check says when it does not hold."""
 
+LONGEST = 230  # characters of a line; a longer one ends in an ellipsis
+
 
 class CheckFailed(AssertionError):
     """A check that did not hold: what was seen, and what to look at.
@@ -10,9 +12,18 @@ class CheckFailed(AssertionError):
 
     def __init__(self, seen, hint="", progress=""):
         self.seen, self.hint, self.progress = seen, hint, progress
-        seen_line = f"Seen: {seen}" if seen else ""
-        hint_line = f"Hint: {hint}" if hint else ""
-        super().__init__("\n".join(line for line in (progress, seen_line, hint_line) if line))
+        lines = [
+            one_line(progress),
+            f"Seen: {one_line(seen)}" if seen else "",
+            f"Hint: {one_line(hint)}" if hint else "",
+        ]
+        super().__init__("\n".join(line for line in lines if line))
 
     def _render_traceback_(self):  # IPython's hook
         return str(self).splitlines()
+
+
+def one_line(text):
+    """Text without line breaks, cut where it is longer than a line should be."""
+    text = " ".join(str(text).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

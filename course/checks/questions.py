@@ -1,9 +1,18 @@
 """Questions with letters: the visible check says whether an answer was given, the key gives the reason."""
 
-import re
+import unicodedata
 
-from course.checks.candidate import Candidate, student_namespace
+from course.checks.candidate import student_namespace
+from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
+
+SAME_LOOK = str.maketrans("АВСЕΑΒΕ", "ABCEABE")  # Cyrillic and Greek capitals from another keyboard
+
+
+def letter_of(text):
+    """The letters in text as plain capitals: "b)" and a full-width B give "B"."""
+    text = unicodedata.normalize("NFKC", text).upper().translate(SAME_LOOK)
+    return "".join(character for character in text if character.isalpha())
 
 
 class Question:
@@ -24,28 +33,30 @@ class Question:
 
     def answer(self):
         """The letter that was given. CheckFailed when there is none, or one that is not offered."""
-        value = Candidate(self.name, self.namespace).object
-        label = self.name
+        offered = ", ".join(self.letters)
+        if self.name not in self.namespace:
+            raise CheckFailed(
+                f"{self.name} is not defined.",
+                f"Write one of the letters {offered} between the quotes, and run the cell.",
+            )
+        value, label = self.namespace[self.name], self.name
         if self.item is not None:
             label = f"{self.name}[{self.item!r}]"
             if not isinstance(value, dict):
                 raise CheckFailed(
-                    f"{self.name} is {type(value).__name__}, wanted a dict.", "Keep the dict and fill in its letters."
+                    f"{self.name} is {kind_of(value)}, wanted a dict.", "Keep the dict and fill in its letters."
                 )
             if self.item not in value:
                 raise CheckFailed(
                     f"{label} is missing.", "Keep the terms as they were given, and fill in their letters."
                 )
             value = value[self.item]
-        letter = re.sub(r"[^A-Za-z]", "", value).upper() if isinstance(value, str) else ""
-        if value in (None, "", ...):
+        if value is None or value is ... or (isinstance(value, str) and not value.strip()):
+            raise CheckFailed(f"{label} has no answer yet.", f"Write one of the letters {offered} between the quotes.")
+        letter = letter_of(value) if isinstance(value, str) else ""
+        if letter not in tuple(self.letters):
             raise CheckFailed(
-                f"{label} has no answer yet.", f"Write one of the letters {', '.join(self.letters)} between the quotes."
-            )
-        if letter not in self.letters or len(letter) != 1:
-            raise CheckFailed(
-                f"{label} is {value!r:.40}, wanted one of the letters {', '.join(self.letters)}.",
-                "One letter, in quotes.",
+                f"{label} is {value!r:.40}, wanted one of the letters {offered}.", "One letter, in quotes."
             )
         return letter
 

@@ -1,0 +1,51 @@
+"""The defaults that examined code runs under, whatever the notebook did to them before."""
+
+import contextlib
+import io
+import logging
+import random
+import warnings
+
+import numpy as np
+import torch
+
+
+class Quiet(io.TextIOBase):
+    """A stream that takes everything and keeps nothing."""
+
+    encoding = "utf-8"
+
+    def write(self, text):
+        return len(text)
+
+
+@contextlib.contextmanager
+def fresh_state():
+    """Run with the defaults a notebook may have changed, and put back what it had.
+
+    Default dtype float32 on the CPU, gradients on, warnings, prints and log records swallowed, and the
+    global random generators as they were.
+    """
+    dtype, log_level = torch.get_default_dtype(), logging.root.manager.disable
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    elsewhere = torch.get_default_device().type != "cpu"
+    try:
+        torch.set_default_dtype(torch.float32)
+        logging.disable()  # a handler may hold the notebook's own stderr
+        with (
+            torch.device("cpu") if elsewhere else contextlib.nullcontext(),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(Quiet()),
+            contextlib.redirect_stderr(Quiet()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        logging.disable(log_level)
+        torch.set_rng_state(states[0])
+        np.random.set_state(states[1])
+        random.setstate(states[2])
