@@ -1,0 +1,113 @@
+"""Which of the files handed in is the notebook of the assignment."""
+
+import re
+import stat
+import unicodedata
+from io import BytesIO
+from pathlib import PurePosixPath
+from zipfile import BadZipFile, ZipFile
+
+from rapidfuzz import fuzz
+
+from course.grading.intake.matching import Matching
+from course.grading.intake.python_text import is_unanswered
+from course.grading.intake.reading import read_notebook
+from course.grading.intake.verdicts import NotGradable, Remark
+
+LARGEST = 300_000_000  # bytes of one notebook, old output included
+MOST_MEMBERS = 20  # notebooks that are read from one archive
+NEVER_MEANT = re.compile(r"(^|/)(\.(?!\.?/)|__MACOSX/)")  # hidden files, .ipynb_checkpoints, the Finder's shadows
+
+
+def choose(assignment, files):
+    """(name, Handed, remarks) of the notebook to grade; NotGradable where no file is one.
+
+    The notebook with most answers is graded, among equals the one with the right name: a fresh download beside the
+    student's own file must not hide it.
+    """
+    files = _unpacked(files)
+    readable, troubles = {}, {}
+    for name in _likely(files):
+        try:
+            readable[name] = read_notebook(files[name])
+        except NotGradable as trouble:
+            troubles[name] = trouble
+    if not readable:
+        raise _why_none(assignment, troubles)
+    ranked = sorted(readable, key=lambda name: _rank(assignment, name, readable[name]), reverse=True)
+    chosen = ranked[0]
+    remarks = []
+    if chosen != f"{assignment.name}.ipynb":
+        remarks.append(Remark("renamed", f"The file is called {chosen!r} instead of '{assignment.name}.ipynb'."))
+    if len(ranked) > 1:
+        others = ", ".join(repr(name) for name in ranked[1:])
+        remarks.append(Remark("several notebooks", f"{chosen!r} was graded; also handed in: {others}."))
+    remarks += [Remark("unreadable file", f"{name!r}: {t.reason}") for name, t in troubles.items() if _is_named(name)]
+    return chosen, readable[chosen], remarks
+
+
+def _unpacked(files):
+    """The files, and in place of each zip archive the notebooks in it, read in memory."""
+    found = {}
+    for name, data in files.items():
+        if NEVER_MEANT.search(name):
+            continue
+        if not data.startswith(b"PK\x03\x04"):
+            found[name] = data
+            continue
+        try:
+            found.update(_members(name, data))
+        except (BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError):
+            found[name] = data  # damaged, encrypted, or packed in a way of its own: told as "a zip archive"
+    return found
+
+
+def _members(name, data):
+    """Notebooks in a zip archive, by their path in it. Links and what is too large stay unread."""
+    with ZipFile(BytesIO(data)) as archive:
+        infos = [info for info in archive.infolist() if info.filename.endswith(".ipynb") and _is_plain(info)]
+        members = {f"{name}/{info.filename}": archive.read(info) for info in infos[:MOST_MEMBERS]}
+    return members or {name: data}
+
+
+def _is_plain(info):
+    """Whether an archive's member is a regular file of a size that is read."""
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    return kind in (0, stat.S_IFREG) and info.file_size <= LARGEST and not NEVER_MEANT.search(info.filename)
+
+
+def _likely(files):
+    """Names of the files to try: those called notebooks, and where there are none, all."""
+    named = [name for name in files if _is_named(name)]
+    return sorted(named or files)
+
+
+def _is_named(name):
+    return ".ipynb" in name.lower()
+
+
+def _rank(assignment, name, handed):
+    """Sorts notebooks: more of this assignment, more answers, the right name, a likelier name."""
+    matching = Matching(assignment, handed.cells)
+    found = answered = 0
+    for slot in assignment.student_slots:
+        texts = [matching.cells[i].text for i in matching.cells_of(slot)]
+        found += bool(texts or slot in matching.elsewhere)
+        answered += slot in matching.elsewhere or any(not is_unanswered(text, slot.released) for text in texts)
+    right = name == f"{assignment.name}.ipynb"
+    return answered, found, right, fuzz.ratio(_slug(name), _slug(assignment.name)), -len(PurePosixPath(name).parts)
+
+
+def _slug(name):
+    """Letters and digits of a name: ``Copy of 02_how (1).ipynb`` -> ``copyof02how1``."""
+    stem = unicodedata.normalize("NFKC", PurePosixPath(name).name).casefold().removesuffix(".ipynb")
+    return re.sub(r"[\W_]+", "", stem)
+
+
+def _why_none(assignment, troubles):
+    """The reason for the file that was most likely meant as the notebook."""
+    if not troubles:
+        return NotGradable(f"No file was handed in for {assignment.name}.", f"Ask for {assignment.name}.ipynb.")
+    likeliest = max(troubles, key=lambda name: (_is_named(name), fuzz.ratio(_slug(name), _slug(assignment.name))))
+    trouble = troubles[likeliest]
+    return NotGradable(f"{likeliest}: {trouble.reason}", trouble.ask)

@@ -1,0 +1,120 @@
+"""The pure function of intake: an assignment and the files handed in for it -> one Intake with its verdict."""
+
+from course.grading.intake.answers import find_answer
+from course.grading.intake.assignment import Owner
+from course.grading.intake.choosing import choose
+from course.grading.intake.matching import Matching
+from course.grading.intake.python_text import same_text
+from course.grading.intake.rebuilding import rebuild
+from course.grading.intake.tampering import find_tampering
+from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
+
+ASK_FOR_THIS = "Ask for the notebook of this assignment, as it was released and with the answers in it."
+
+
+def settle(assignment, files, remarks=()):
+    """The Intake of one submission. Nothing is read but ``files``, a dict from file name to bytes; nothing is run.
+
+    ``remarks`` are what was found where the files came from, such as links that were refused.
+    """
+    remarks = list(remarks)
+    try:
+        name, handed, others = choose(assignment, files)
+        remarks += others
+        matching = Matching(assignment, handed.cells)
+        _require_this_assignment(assignment, matching)
+    except NotGradable as trouble:
+        return Intake(Verdict.NOT_GRADABLE, remarks=tuple(remarks), reason=trouble.reason, ask=trouble.ask)
+    answers = {slot: find_answer(slot, matching) for slot in assignment.student_slots}
+    notebook, repairs = rebuild(assignment, matching, answers)
+    repairs = [*handed.repairs, *_about_kernel(assignment, handed), *repairs]
+    repairs += [repair for answer in answers.values() for repair in answer.repairs]
+    remarks += [*handed.remarks, *find_tampering(matching), *_about_tests(assignment, matching)]
+    remarks += [*_about_absence(assignment, matching), *_about_order(matching), *_about_stripped(matching)]
+    remarks += [remark for answer in answers.values() for remark in answer.remarks]
+    verdict = Verdict.REMARKS if remarks else Verdict.GRADED
+    return Intake(verdict, notebook, name, tuple(dict.fromkeys(remarks)), tuple(dict.fromkeys(repairs)))
+
+
+def _require_this_assignment(assignment, matching):
+    """NotGradable for an empty notebook and for one of another assignment."""
+    if not any(cell.text.strip() for cell in matching.cells):
+        raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
+    ids = {cell.grade_id for cell in matching.cells} - {""}
+    foreign = sorted(ids - assignment.by_id.keys())
+    if len(foreign) > len(ids) / 2:
+        raise NotGradable(
+            f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
+        )
+    known = {slot.index for slot in assignment.slots if slot.owner is not Owner.PLAIN}
+    if not matching.claimed & known:
+        raise NotGradable(f"No exercise of {assignment.name} was found in the notebook.", ASK_FOR_THIS)
+
+
+def _about_kernel(assignment, handed):
+    if handed.kernel in ("", assignment.kernel):
+        return []
+    return [Remark("kernel", f"The notebook named the kernel {handed.kernel!r}; the source's was used.")]
+
+
+def _about_tests(assignment, matching):
+    """Tests and tasks that were changed, turned into other cells or deleted; the source's are back in place."""
+    remarks = []
+    for slot in assignment.slots:
+        cells = [matching.cells[i] for i in matching.cells_of(slot)]
+        if slot.owner is not Owner.LOCKED or not slot.graded or _is_absent(slot, matching):
+            continue
+        what = "The test" if slot.kind == "code" else "The task"
+        if not cells:
+            remarks.append(Remark("test missing", f"{what} was not there; it was put back.", slot.grade_id))
+        elif all(cell.kind != slot.kind for cell in cells):
+            text = f"{what} had become a {cells[0].kind} cell; the source's was put back."
+            remarks.append(Remark("test turned", text, slot.grade_id))
+        elif not any(same_text(cell.text, slot.released) for cell in cells):
+            text = f"{what} was not the released one; the source's was used."
+            remarks.append(Remark("test changed", text, slot.grade_id))
+        elif len(cells) > 1:
+            remarks.append(Remark("test copied", f"{what} was there {len(cells)} times.", slot.grade_id))
+    return remarks
+
+
+def _about_absence(assignment, matching):
+    """Exercises that are not in the notebook at all, and answers whose cell is gone."""
+    remarks = []
+    for slot in assignment.student_slots:
+        if _is_there(slot, matching):
+            continue
+        if _is_absent(slot, matching):
+            text = "The exercise is not in the notebook, as in an older release; its cells were added."
+            remarks.append(Remark("exercise missing", text, slot.grade_id))
+        else:
+            remarks.append(Remark("answer missing", "The cell for the answer was not there.", slot.grade_id))
+    return remarks
+
+
+def _is_absent(slot, matching):
+    """Whether nothing of the exercise that a slot belongs to was handed in."""
+    return not any(_is_there(other, matching) for other in matching.assignment.exercise_of(slot))
+
+
+def _is_there(slot, matching):
+    return slot.index in matching.claimed or slot in matching.elsewhere
+
+
+def _about_order(matching):
+    """Graded cells and answers that stood in another order than in the source."""
+    slots = matching.assignment.slots
+    standing = {matching.slot_of[i] for i in matching.in_order()}
+    moved = [slots[index] for index in sorted(matching.claimed - standing) if slots[index].owner is not Owner.PLAIN]
+    if not moved:
+        return []
+    ids = ", ".join(slot.grade_id for slot in moved)
+    return [Remark("moved", f"Cells stood in another order and were put in the source's: {ids}.")]
+
+
+def _about_stripped(matching):
+    lost = sorted({slot.grade_id for slot in matching.stripped})
+    if not lost:
+        return []
+    found = f"{len(lost)} cells had lost nbgrader's metadata and were found by what they say: {', '.join(lost)}."
+    return [Remark("metadata lost", found)]
