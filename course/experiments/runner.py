@@ -1,0 +1,127 @@
+"""Making an experiment's runs: conditions times seeds, interruptible, saved when all are done."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from course.experiments.result import Result
+from course.progress import Progress
+from course.tasks import Task
+from course.training import STEPS, accuracy, is_grading, new_model, seeded, train
+
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One bar or line of a figure: a task and the settings of the ``TinyEncoder`` that learns it.
+
+    ``own_encoding`` makes a module that takes the place of the encoding; it is called once per run.
+    """
+
+    label: str
+    task: Task
+    settings: dict = field(default_factory=dict)
+    own_encoding: object = None
+
+    def model(self, seed):
+        """A fresh model; the same seed gives the same weights."""
+        if self.own_encoding is None:
+            return new_model(self.task, seed, **self.settings)
+        with seeded(seed):
+            encoding = self.own_encoding()
+        return new_model(self.task, seed, **self.settings | {"encoding": encoding})
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is compared, and the sentence of the lesson that it tries.
+
+    Without ``lengths`` each model is tested at the length of its task. ``guessing`` is the accuracy of
+    the best guess without order, where it is one number for all conditions.
+    """
+
+    name: str
+    title: str
+    claim: str
+    finding: str
+    conditions: tuple
+    lengths: tuple = ()
+    steps: int = STEPS
+    guessing: float | None = None
+
+    def is_repeatable(self):
+        """Whether a saved result can stand for it: code of the student's own may have changed since."""
+        return all(condition.own_encoding is None for condition in self.conditions)
+
+    def blank_result(self, num_seeds):
+        """The result before the first run: every accuracy is NaN."""
+        trained_at = self.conditions[0].task.seq_len
+        labels = [condition.label for condition in self.conditions]
+        lengths = list(self.lengths) or [trained_at]
+        accuracies = np.full((len(labels), num_seeds, len(lengths)), np.nan)
+        described = (self.title, self.claim, self.finding)
+        return Result(*described, labels, lengths, trained_at, self.guessing, self.steps, accuracies, is_grading())
+
+
+def run(experiment, seeds=SEEDS, again=False):
+    """Make the experiment's runs, or take its saved result, show it and return the ``Result``.
+
+    ``again=True`` trains anew. Interrupting the cell shows what was reached. While nbgrader grades, one
+    seed is trained for a few steps, nothing is read or saved, and the result says so.
+    """
+    if is_grading():
+        result = train_all(experiment, seeds[:1])
+    else:
+        path = saved_path(experiment.name)
+        result = None if again or not experiment.is_repeatable() else matching_result(path, experiment, len(seeds))
+        if result is not None:
+            print("Shown from the saved result; again=True trains anew.")
+        else:
+            result = train_all(experiment, seeds)
+            if result.is_complete() and experiment.is_repeatable():
+                keep(result, path)
+    result.show()
+    return result
+
+
+def train_all(experiment, seeds):
+    """Train every condition for every seed, seed by seed, so that an interrupted experiment still compares."""
+    result = experiment.blank_result(len(seeds))
+    with Progress(experiment.steps * len(seeds) * len(experiment.conditions), visible=not is_grading()) as progress:
+        for column, seed in enumerate(seeds):
+            for row, condition in enumerate(experiment.conditions):
+                progress.start(condition.label)
+                model = condition.model(seed)
+                if train(model, condition.task, experiment.steps, seed, progress=progress).interrupted:
+                    return result
+                lengths = experiment.lengths or (condition.task.seq_len,)
+                result.accuracies[row, column] = [accuracy(model, condition.task, length) for length in lengths]
+    return result
+
+
+def saved_path(name):
+    """Where a result is kept: in the user's cache, so that no notebook's folder fills up."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "attention-course" / f"{name}.json"
+
+
+def matching_result(path, experiment, num_seeds):
+    """The saved result if it answers this experiment; None if there is none, or it is damaged or of another one."""
+    try:
+        result = Result.load(path)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    blank = experiment.blank_result(num_seeds)
+    same = all(getattr(result, name) == getattr(blank, name) for name in ("labels", "lengths", "trained_at", "steps"))
+    return result if same and result.accuracies.shape == blank.accuracies.shape and result.is_complete() else None
+
+
+def keep(result, path):
+    """Save the result, or say in one sentence why it is not saved."""
+    try:
+        result.save(path)
+    except OSError as error:
+        print(f"The result is shown but could not be saved: {error}.")
