@@ -1,0 +1,60 @@
+"""``course lab``: put the lessons that are not there yet into my_work/ and open JupyterLab on the first."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+
+def copy_missing(release, work):
+    """Copy each released notebook that work/ does not hold yet; returns the names that were copied."""
+    notebooks = sorted(release.glob("*/*.ipynb"))
+    if not notebooks:
+        raise click.ClickException(f"no lessons in {release}: run this in the course folder, or make release first")
+    work.mkdir(exist_ok=True)
+    new = [notebook for notebook in notebooks if not (work / notebook.name).exists()]
+    for notebook in new:
+        shutil.copyfile(notebook, work / notebook.name)
+    return [notebook.stem for notebook in new]
+
+
+def free_port(wanted):
+    """wanted, or the next port that nothing listens on. ClickException when 20 in a row are in use."""
+    for port in range(wanted, wanted + 20):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+    raise click.ClickException(f"ports {wanted} to {wanted + 19} are all in use: choose another with --port")
+
+
+@click.command()
+@click.option(
+    "--port", default=8888, show_default=True, help="Port to listen on; the next free one is taken when it is in use."
+)
+@click.option("--browser/--no-browser", default=True, help="Open a browser window.")
+@click.option("--release", type=click.Path(path_type=Path), default="release", help="Where the released lessons are.")
+@click.option(
+    "--work", type=click.Path(path_type=Path), default="my_work", help="Where you work; nothing there is overwritten."
+)
+def command(port, browser, release, work):
+    """Open the course in JupyterLab, in a folder of your own."""
+    copied = copy_missing(release, work)
+    click.echo(
+        f"Copied to {work}/: {', '.join(copied)}."
+        if copied
+        else f"All lessons are in {work}/ already; nothing was overwritten."
+    )
+    chosen = free_port(port)
+    if chosen != port:
+        click.echo(f"Port {port} is in use; JupyterLab opens on port {chosen} instead.")
+    first = min(path.name for path in work.glob("*.ipynb"))
+    lab = [sys.executable, "-m", "jupyterlab", first, f"--port={chosen}", "--ServerApp.port_retries=0"]
+    if not browser:
+        lab.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        lab.append("--allow-root")  # in a container there is often no other user
+    sys.exit(subprocess.run(lab, cwd=work).returncode)

@@ -1,0 +1,132 @@
+"""The demonstration: a made-up class of eight goes through release, autograding, feedback and grades.
+
+It lives in ``demo/``, a course folder of its own, so that nothing of a real class is touched.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import nbformat
+from nbgrader.api import Gradebook
+
+LESSON = "02_how_it_works"
+COPIED = ("source", "nbgrader_config.py", "pyproject.toml")
+
+
+def solve(released, solutions, skip=(), edits=()):
+    """Put solutions, by grade id, into the solution cells of a released notebook.
+
+    ``skip`` leaves exercises blank; ``edits`` are (grade id, old text, new text), each of which must fit once.
+    """
+    notebook = nbformat.from_dict(released)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in solutions and name not in skip:
+            cell.source = solutions[name]
+        for target, old, new in edits:
+            if target == name:
+                if cell.source.count(old) != 1:
+                    raise ValueError(f"{old!r} stands {cell.source.count(old)} times in {name}, wanted once")
+                cell.source = cell.source.replace(old, new)
+    return notebook
+
+
+def without_cell(notebook, grade_id):
+    """The notebook without the cell of this grade id."""
+    notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != grade_id]
+    return notebook
+
+
+def made_up_class(released, solutions):
+    """(student, what is special, file name, file text) of each submission."""
+    functions = [name for name in solutions if "question" not in name]
+    name = f"{LESSON}.ipynb"
+    text = nbformat.writes
+    perfect = solve(released, solutions)
+    unscaled = solve(released, solutions, edits=[("scaled_dot_product_attention", " / math.sqrt(q.shape[-1])", "")])
+    viewed = solve(
+        released,
+        solutions,
+        edits=[
+            (
+                "split_heads",
+                ".reshape(batch, time, num_heads, d_head).transpose(1, 2)",
+                ".reshape(batch, num_heads, time, d_head)",
+            )
+        ],
+    )
+    broken = solve(released, solutions, edits=[("merge_heads", "return ", "retrun ")])
+    return [
+        ("ada", "everything right", name, text(perfect)),
+        ("bela", "forgot the scale", name, text(unscaled)),
+        ("chen", "a view in the place of a transpose", name, text(viewed)),
+        (
+            "dana",
+            "the second half left blank",
+            name,
+            text(solve(released, solutions, skip=functions[len(functions) // 2 :])),
+        ),
+        ("emil", "a slip of the keyboard in one cell", name, text(broken)),
+        ("fay", "a test cell deleted", name, text(without_cell(solve(released, solutions), "test_merge_heads"))),
+        ("gus", "nothing written", name, text(nbformat.from_dict(released))),
+        ("hana", "the file is cut off in the middle", name, text(perfect)[:5000]),
+    ]
+
+
+def run(root):
+    """Run the whole demonstration for the course folder root; prints what it does and the table of grades."""
+    folder = root / "demo"
+    for step in ("source", "release", "submitted", "autograded", "feedback"):
+        shutil.rmtree(folder / step, ignore_errors=True)
+    (folder / "gradebook.db").unlink(missing_ok=True)
+    folder.mkdir(exist_ok=True)
+    for name in COPIED:
+        copy = shutil.copytree if (root / name).is_dir() else shutil.copyfile
+        copy(root / name, folder / name)
+    for lesson in sorted(path.name for path in (folder / "source").iterdir() if path.is_dir()):
+        nbgrader(folder, f"Releasing {lesson}", "generate_assignment", lesson)
+    released = nbformat.read(folder / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    solutions = solutions_of(nbformat.read(root / "source" / LESSON / f"{LESSON}.ipynb", as_version=4))
+    submissions = made_up_class(released, solutions)
+    for student, _, name, text in submissions:
+        place = folder / "submitted" / student / LESSON
+        place.mkdir(parents=True)
+        (place / name).write_text(text, encoding="utf-8")
+    nbgrader(folder, f"Grading {len(submissions)} submissions of {LESSON}", "autograde", LESSON, may_fail=True)
+    nbgrader(folder, "Writing feedback", "generate_feedback", LESSON, may_fail=True)
+    nbgrader(folder, "Exporting grades", "export", "--to=grades.csv")
+    click.echo("\n" + table(folder, submissions))
+    click.echo(f"\nFeedback: {folder}/feedback/<student>/{LESSON}/{LESSON}.html")
+    click.echo(f"Grades:   {folder}/grades.csv")
+    click.echo(f"By hand:  cd {folder} and run jupyter lab, then Nbgrader > Formgrader")
+
+
+def solutions_of(source):
+    """Text of every solution cell of a source notebook, by grade id."""
+    cells = ((cell.metadata.get("nbgrader", {}), cell.source) for cell in source.cells)
+    return {meta["grade_id"]: text for meta, text in cells if meta.get("solution")}
+
+
+def nbgrader(folder, what, *arguments, may_fail=False):
+    """Run one nbgrader command in folder; its log goes to a file there. ClickException when it fails."""
+    click.echo(f"{what} ...")
+    log = folder / f"{arguments[0]}.log"
+    with log.open("w", encoding="utf-8") as stream:
+        finished = subprocess.run(["nbgrader", *arguments], cwd=folder, stdout=stream, stderr=subprocess.STDOUT)
+    if finished.returncode and not may_fail:
+        raise click.ClickException(f"nbgrader {arguments[0]} failed: see {log}")
+
+
+def table(folder, submissions):
+    """The grades, one line a student."""
+    lines = [f"{'student':<8} {'points':>9}  {'what is special'}"]
+    with Gradebook(f"sqlite:///{folder}/gradebook.db") as gradebook:
+        for student, special, *_ in submissions:
+            graded = (Path(folder) / "autograded" / student / LESSON).is_dir()
+            if graded:
+                submission = gradebook.find_submission(LESSON, student)
+                points = f"{submission.score:g} / {submission.max_score:g}"
+            lines.append(f"{student:<8} {points if graded else 'no grade':>9}  {special}")
+    return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""release/ is what source/ gives, byte for byte, and holds nothing that a student should not see."""
+
+import contextlib
+import re
+import shutil
+
+import nbformat
+import pytest
+from nbgrader.apps import NbGraderAPI
+from traitlets.config.loader import PyFileConfigLoader
+
+from tests.judging.lesson import ROOT, lesson_names
+
+RELEASED = sorted((ROOT / "release").glob("*/*.ipynb"))
+
+
+def build(folder):
+    """Release every lesson in a course folder of its own; bytes of each notebook by lesson."""
+    for name in ("source", "nbgrader_config.py", "pyproject.toml"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        copy(ROOT / name, folder / name)
+    with contextlib.chdir(folder):
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
+        nbgrader = NbGraderAPI(config=config)
+        for name in lesson_names():
+            outcome = nbgrader.generate_assignment(name)
+            assert outcome["success"], outcome["error"] or outcome["log"]
+    return {path.stem: path.read_bytes() for path in (folder / "release").glob("*/*.ipynb")}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("course"))
+
+
+def test_release_is_in_step_with_source(built):
+    committed = {path.stem: path.read_bytes() for path in RELEASED}
+    assert sorted(built) == sorted(committed) == lesson_names()
+    assert [name for name in built if built[name] != committed[name]] == [], "run make release"
+
+
+def test_two_builds_are_identical(built, tmp_path):
+    assert build(tmp_path) == built
+
+
+def test_release_holds_notebooks_alone():
+    assert {path.suffix for path in (ROOT / "release").rglob("*") if path.is_file()} == {".ipynb"}
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_nothing_leaks(path):
+    notebook = nbformat.read(path, as_version=4)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert not re.search(r"BEGIN (SOLUTION|HIDDEN|MARK)|END (SOLUTION|HIDDEN|MARK)|exam\.add\(|question\.key\(", text)
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
+    source = nbformat.read(ROOT / "source" / path.parent.name / path.name, as_version=4)
+    for cell in source.cells:
+        for region in re.findall(r"### BEGIN \w+(?: \w+)?\n(.*?)### END", cell.source, re.DOTALL):
+            secret = [line for line in region.splitlines() if len(line.strip()) > 25]
+            assert not any(line in text for line in secret), cell.metadata.nbgrader.grade_id
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_cells_have_ids_and_stay_small(path):
+    notebook = nbformat.read(path, as_version=4)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert path.stat().st_size < 500_000
