@@ -50,11 +50,18 @@ class Exam:
         """Put checks at the end of the list."""
         self.checks.extend(checks)
 
+    def candidate(self):
+        """The student's object: in this notebook, or behind ``__student__`` where it runs in another process."""
+        elsewhere = self.namespace.get("__student__")
+        if elsewhere is not None:
+            return elsewhere.candidate(self.name, self.from_scratch)
+        return Candidate(self.name, self.namespace, self.from_scratch)
+
     def run(self):
         """Run all checks; the first that fails ends the exam."""
         passed = 0
         try:
-            candidate = Candidate(self.name, self.namespace, self.from_scratch)
+            candidate = self.candidate()
             for item in self.checks:
                 with fresh_state():
                     item.run(candidate)
