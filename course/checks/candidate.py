@@ -9,6 +9,7 @@ import copy
 import linecache
 import sys
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -48,6 +49,16 @@ class Candidate:
         self.check_callable()
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         return self.guard(self.object, *arguments, **keywords), arguments
+
+    def after_overwriting(self, *arguments):
+        """(result of a second call, arguments) after a first call's result was written over, as its owner may do.
+
+        The arguments differ from those given where the first result shares memory with them.
+        """
+        self.check_callable()
+        first_arguments = independent(arguments)
+        overwrite(self.guard(self.object, *first_arguments))
+        return self(*arguments), first_arguments
 
     def seen_as(self, view, *arguments):
         """What ``view``, a function of the course, makes of the result: plain data about an object."""
@@ -215,6 +226,15 @@ def gradients_of(result, cotangent, inputs):
         return dict.fromkeys(inputs)
     found = torch.autograd.grad((result * cotangent).sum(), list(wanted.values()), allow_unused=True)
     return {**dict.fromkeys(inputs), **dict(zip(wanted, found, strict=True))}
+
+
+def overwrite(value):
+    """Write another number over every entry of an array or a tensor, unless it is read-only."""
+    with contextlib.suppress(RuntimeError, ValueError), torch.no_grad():
+        if isinstance(value, torch.Tensor):
+            value.fill_(77)
+        elif isinstance(value, np.ndarray):
+            value[...] = 77
 
 
 def sentence(error):

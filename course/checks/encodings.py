@@ -1,0 +1,220 @@
+"""Checks of the sinusoidal encoding as a table (positional_encoding) and added to tokens (add_positional_encoding)."""
+
+import numpy as np
+import torch
+
+from course.checks.compare import (
+    agrees,
+    as_array,
+    check_close,
+    check_finite,
+    check_numpy,
+    check_shape,
+    check_tensor,
+    check_true,
+    dtype_name,
+    kind_of,
+    likeliest,
+)
+from course.checks.encoding_slips import mistaken_odd_tables, mistaken_sums, mistaken_tables
+from course.checks.exam import check
+from course.checks.failure import CheckFailed
+from course.checks.inputs import normal
+from course.encoding import sinusoidal_encoding
+
+ATOL = 1e-5  # what the exercises ask of the table, whether it is computed in float32 or in float64
+_ROUGH = {"float16": 2e-3, "bfloat16": 2e-2}  # half precision costs the part about the table, not that about its values
+_FORMULA = "Column j of row p is sin (j even) or cos (j odd) of p / 10000**(2*(j//2)/d_model)."
+_SHAPE = "One row for each position, one column for each of the d_model dimensions: (seq_len, d_model)."
+_ODD = "An odd d_model ends with a sine that has no cosine: d_model - d_model//2 sines, but d_model//2 cosines."
+_TELLING = (23, 14)  # a size at which every slip looks different
+
+
+@check("shape")
+def table_shape(candidate, sizes):
+    """sizes: (seq_len, d_model) pairs."""
+    for seq_len, d_model in sizes:
+        _table(candidate, seq_len, d_model)
+
+
+@check("numbers by hand")
+def table_by_hand(candidate, d_model, rows):
+    """rows: {position: numbers} of a table with d_model columns, worked out on paper."""
+    table = _table(candidate, max(rows) + 1, d_model)
+    for position, expected in rows.items():
+        row = as_array(table)[position]
+        if not agrees(row, np.array(expected), _atol(table)):
+            check_close(row, np.array(expected), _cause(candidate) or _FORMULA, f"row {position}", _atol(table))
+
+
+@check("values")
+def table_values(candidate, sizes):
+    """sizes: (seq_len, d_model) pairs, d_model even."""
+    for seq_len, d_model in sizes:
+        table, expected = _table(candidate, seq_len, d_model), sinusoidal_encoding(seq_len, d_model)
+        if not agrees(table, expected, _atol(table)):
+            check_close(
+                table,
+                expected,
+                _cause(candidate) or _FORMULA,
+                f"positional_encoding({seq_len}, {d_model})",
+                _atol(table),
+                suspects=mistaken_tables(seq_len, d_model),
+            )
+
+
+@check("odd d_model")
+def table_odd(candidate, sizes):
+    """sizes: (seq_len, d_model) pairs, d_model odd.
+
+    Where even tables are right, odd ones are compared with the encoding. Where they are not, that has
+    cost its points already: then it is enough that the last column is there and has a wave of its own.
+    """
+    even_is_right = _even_is_right(candidate)
+    for seq_len, d_model in sizes:
+        table = _odd_table(candidate, seq_len, d_model)
+        name = f"positional_encoding({seq_len}, {d_model})"
+        if even_is_right:
+            suspects = mistaken_odd_tables(seq_len, d_model)
+            expected = sinusoidal_encoding(seq_len, d_model)
+            check_close(table, expected, _ODD, name, _atol(table), suspects)
+        elif d_model > 1 and seq_len > 20:
+            check_finite(table, _ODD, name)
+            last, before = as_array(table)[:, -1], as_array(table)[:, -2]
+            own_wave = (last != last[0]).any() and (last != before).any()
+            check_true(own_wave, f"the last column of {name} has no wave of its own.", _ODD)
+
+
+@check("NumPy floats")
+def table_kind(candidate, seq_len, d_model):
+    """A NumPy array of float32 or float64."""
+    table = candidate(seq_len, d_model)
+    check_numpy(table)
+    check_true(
+        dtype_name(table) in ("float32", "float64"),
+        f"the table is {dtype_name(table)}, wanted float32 or float64.",
+        "Fill a table of floats, as np.zeros makes it: integers cut the sines off, half precision is too coarse.",
+    )
+
+
+@check("a fresh table at each call")
+def table_fresh(candidate, seq_len, d_model):
+    """What a caller writes into one table must not be in the next."""
+    first = as_array(candidate(seq_len, d_model))  # a copy
+    second, _ = candidate.after_overwriting(seq_len, d_model)
+    check_true(
+        agrees(second, first, atol=1e-6),
+        "the second call returned the first call's table, with what was written into it.",
+        "Make a new array at each call, or return a copy of the one that you keep.",
+    )
+
+
+def _table(candidate, seq_len, d_model):
+    """The student's table, of the right shape; whether it is a NumPy array is for table_kind to judge."""
+    table = candidate(seq_len, d_model)
+    if isinstance(table, list | tuple):
+        try:
+            table = np.array(table, dtype=float)
+        except (TypeError, ValueError):
+            raise CheckFailed(f"the result is {kind_of(table)}.", "Return one NumPy array, nothing else.") from None
+    as_array(table)  # says so when it is no array
+    others = {
+        (d_model, seq_len): "Rows are positions and columns are dimensions; here they are exchanged.",
+        (
+            seq_len,
+            d_model - 1,
+        ): "A column is missing: a token has d_model numbers, so the encoding needs as many.",
+        (seq_len, d_model + 1): "There is a column too many: cut the table to d_model columns.",
+        (seq_len + 1, d_model): "There is a row too many: the positions are 0 to seq_len - 1.",
+        (seq_len - 1, d_model): "A row is missing: the positions are 0 to seq_len - 1.",
+        (1, seq_len, d_model): "The table has no batch axis.",
+        (seq_len, 1, d_model): "The table has no batch axis.",
+        (d_model,): "That is one row: make one for each of the positions 0 to seq_len - 1.",
+    }
+    name = f"positional_encoding({seq_len}, {d_model})"
+    check_shape(table, (seq_len, d_model), others.get(tuple(table.shape), _SHAPE), name)
+    return table
+
+
+def _odd_table(candidate, seq_len, d_model):
+    """As _table, where an exception or a column too few has its cause in the odd width."""
+    try:
+        return _table(candidate, seq_len, d_model)
+    except CheckFailed as failure:
+        about_width = " raised " in failure.seen or "column" in failure.hint
+        raise CheckFailed(f"with d_model {d_model}, {failure.seen}", _ODD if about_width else failure.hint) from None
+
+
+def _atol(table):
+    return _ROUGH.get(dtype_name(table), ATOL)
+
+
+def _even_is_right(candidate):
+    try:
+        table = _table(candidate, *_TELLING)
+    except CheckFailed:
+        return False
+    return agrees(table, sinusoidal_encoding(*_TELLING), _atol(table))
+
+
+def _cause(candidate):
+    """The hint of the slip that the candidate's table of a telling size shows, or None."""
+    table = _table(candidate, *_TELLING)
+    if "int" in dtype_name(table):
+        return "The table holds whole numbers: make it of floats, or the sines are cut off."
+    return likeliest(table, mistaken_tables(*_TELLING), _atol(table))
+
+
+@check("x plus its encoding")
+def sum_values(candidate, sizes):
+    """sizes: (B, T, E) triples, B different from T."""
+    for seed, shape in enumerate(sizes):
+        x = normal(*shape, seed=seed)
+        result = candidate(x)
+        as_array(result)  # says so when it is no array; that it is a tensor is for sum_keeps_kind to judge
+        hint = "The encoding is added to x, so the shape stays (B, T, E)."
+        if tuple(result.shape) == (*shape[:2], 2 * shape[2]):
+            hint = "Add the encoding to x; here it stands beside it, concatenated."
+        check_shape(result, shape, hint)
+        expected = x + torch.as_tensor(sinusoidal_encoding(*shape[1:]), dtype=x.dtype)
+        hint = "out[b, t] is x[b, t] plus row t of the sinusoidal encoding with E columns."
+        check_close(result, expected, hint, atol=ATOL, suspects=mistaken_sums(x))
+
+
+@check("a tensor, dtype and device kept")
+def sum_keeps_kind(candidate, batch, time, width):
+    """A tensor of x's dtype, on x's device."""
+    for dtype in (torch.float32, torch.float64):
+        x = normal(batch, time, width, dtype=dtype)
+        result = candidate(x)
+        check_tensor(result)
+        check_true(
+            result.dtype == dtype,
+            f"the result is {dtype_name(result)} for x in {dtype_name(x)}.",
+            "A NumPy table is float64 and torch makes float32: give the encoding the dtype of x before you add it.",
+        )
+    elsewhere = x.to("meta")  # a device without numbers, which every machine has
+    error = candidate.raised_by(elsewhere)
+    stays = "expected device" not in str(error) if error else candidate(elsewhere).device == elsewhere.device
+    check_true(
+        stays,
+        "the encoding is not on the device of x.",
+        "On a GPU this fails: move the encoding with .to(x.device), or make it there with device=x.device.",
+    )
+
+
+@check("a new tensor, x unchanged, gradients")
+def sum_keeps_x(candidate, batch, time, width):
+    """x is not written to, the result is another tensor, and a gradient goes back to x."""
+    x = normal(batch, time, width)
+    result, (after,) = candidate.observe(x)
+    check_true(torch.equal(x, after), "x was changed in place.", "Make a new tensor with x + ...: += writes into x.")
+    _, (after,) = candidate.after_overwriting(x)
+    check_true(torch.equal(x, after), "the result is x itself.", "Return a new tensor: x + the encoding.")
+    check_tensor(result)
+    (gradient,) = candidate.gradients(normal(*result.shape, seed=1), x.requires_grad_())
+    check_true(
+        gradient is not None and bool((gradient != 0).any()),
+        "no gradient goes back to x.",
+        "Keep x in the graph: no detach, no no_grad, no torch.tensor(x), no way through NumPy.",
+    )
