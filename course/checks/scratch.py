@@ -9,9 +9,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.checks.failure import CheckFailed
 
-# Parts of the names of torch's functions and operators. _safe_softmax is what remains of
-# scaled_dot_product_attention when torch takes it apart before it runs.
-READY_MADE = ("scaled_dot_product", "multi_head_attention", "_transformer_encoder_layer_fwd", "_safe_softmax")
+# Parts of the names of torch's functions and operators. TAKEN_APART is what remains of
+# scaled_dot_product_attention when torch takes it to pieces before it runs.
+TAKEN_APART = "_safe_softmax"
+READY_MADE = ("scaled_dot_product", "multi_head_attention", "_transformer_encoder_layer_fwd", TAKEN_APART)
 _READY_MADE_CODE = {
     nn.MultiheadAttention.__init__.__code__: "nn.MultiheadAttention",
     nn.MultiheadAttention.forward.__code__: "nn.MultiheadAttention",
@@ -43,7 +44,7 @@ class _Watch(TorchDispatchMode):
     def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
         name = operator.name().removeprefix("aten::")
         if any(ready in name for ready in READY_MADE):
-            self.note(f"torch's {name}")
+            self.note(f"torch's {name.replace(TAKEN_APART, 'scaled_dot_product_attention')}")
         return operator(*arguments, **(keywords or {}))
 
     def profile(self, frame, event, argument):
