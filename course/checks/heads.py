@@ -1,7 +1,13 @@
 """Checks of how a width is cut into heads: head_width, split_heads, merge_heads, parameter_count."""
 
-from course.checks.compare import check_int, check_true
+import math
+
+import torch
+
+from course import attention
+from course.checks.compare import check_close, check_dtype, check_int, check_shape, check_tensor, check_true
 from course.checks.exam import check
+from course.checks.inputs import normal
 
 
 @check("widths")
@@ -33,3 +39,170 @@ def refuses_uneven(candidate, cases, call=None):
             f"{type(error).__name__} for d_model {d_model} and num_heads {num_heads}, wanted ValueError.",
             "Test d_model % num_heads yourself, before anything else, and raise ValueError.",
         )
+
+
+def tokens_and_heads(d_model, num_heads):
+    """The arguments of split_heads for a width and a number of heads, for refuses_uneven."""
+    return torch.zeros(2, 4, d_model), num_heads
+
+
+def _numbered(*shape):
+    """A tensor whose entries all differ, exact in float32."""
+    return torch.arange(float(math.prod(shape))).reshape(shape)
+
+
+@check("split: order of the features")
+def split_order(candidate, cases):
+    """cases: (B, T, num_heads, d_head)."""
+    for batch, time, heads, d_head in cases:
+        x = _numbered(batch, time, heads * d_head)
+        result = candidate(x, heads)
+        name = f"split_heads of {tuple(x.shape)} into {heads}"
+        check_tensor(result, name)
+        hint = "First (B, T, d_model) -> (B, T, H, d_head), then swap T and H with transpose(1, 2)."
+        check_shape(result, (batch, heads, time, d_head), hint, name)
+        expected = attention.split_heads(x, heads)
+        check_close(
+            result, expected, f"Head h holds features h*d_head and up. {hint}", name, 0, _wrong_splits(x, heads)
+        )
+
+
+def _wrong_splits(x, heads):
+    """(hint, wrong heads) for x (B, T, d_model)."""
+    batch, time, width = x.shape
+    shape = (batch, heads, time, width // heads)
+    right = attention.split_heads(x, heads)
+    block = "Head h holds a block of neighbouring features: (B, T, H, d_head), the heads outside and d_head inside."
+    return [
+        (
+            "A view alone mixes the tokens: first (B, T, H, d_head), then swap T and H with transpose(1, 2).",
+            x.reshape(shape),
+        ),
+        (block, x.reshape(batch, time, width // heads, heads).permute(0, 3, 1, 2)),
+        (
+            "Do not swap time and features first: cut the last axis, then swap T and H.",
+            x.transpose(1, 2).reshape(shape),
+        ),
+        ("Do not mix the batch with the heads: only T and H change places.", x.transpose(0, 1).reshape(shape)),
+        ("The heads are counted from 0, in the order of the features: this order is reversed.", right.flip(1)),
+        ("Time keeps its order; here it is reversed.", right.flip(2)),
+        ("Every head has its own features: here all heads hold the first head's.", right[:, :1].expand(shape)),
+        ("Every item of the batch is cut: here all are copies of the first.", right[:1].expand(shape)),
+    ]
+
+
+@check("merge: order of the features")
+def merge_order(candidate, cases):
+    """cases: (B, H, T, d_head)."""
+    for shape in cases:
+        batch, heads, time, d_head = shape
+        x = _numbered(*shape)
+        name = f"merge_heads of {shape}"
+        result = candidate(x)
+        check_tensor(result, name)
+        hint = "First swap H and T with transpose(1, 2), then (B, T, H, d_head) -> (B, T, H*d_head) with reshape."
+        check_shape(result, (batch, time, heads * d_head), hint, name)
+        expected = attention.merge_heads(x)
+        hint = f"The features of head 0 come first. {hint}"
+        check_close(result, expected, hint, name, atol=0, suspects=_wrong_merges(x))
+
+
+def _wrong_merges(x):
+    """(hint, wrong tokens) for heads x (B, H, T, d_head)."""
+    batch, heads, time, d_head = x.shape
+    shape = (batch, time, heads * d_head)
+    right = attention.merge_heads(x)
+    return [
+        ("A view alone mixes the tokens: swap H and T with transpose(1, 2) first.", x.reshape(shape)),
+        (
+            "The heads stand side by side: all features of head 0, then all of head 1, not one of each in turn.",
+            x.permute(0, 2, 3, 1).reshape(shape),
+        ),
+        ("Swap H and T, and leave d_head the last axis.", x.transpose(2, 3).reshape(shape)),
+        ("Swap H and T, and leave d_head the last axis.", x.permute(0, 3, 1, 2).reshape(shape)),
+        ("The heads keep their order: head 0 comes first.", x.flip(1).transpose(1, 2).reshape(shape)),
+        ("Time keeps its order; here it is reversed.", right.flip(1)),
+        (
+            "Concatenate the heads; neither sum nor average them.",
+            x.mean(1).repeat(1, 1, heads),
+        ),
+        ("Every head has its own features: here the first head's are repeated.", x[:, 0].repeat(1, 1, heads)),
+        ("Every item of the batch is merged: here all are copies of the first.", right[:1].expand(shape)),
+    ]
+
+
+@check("precision, gradients and arguments kept")
+def split_keeps(candidate, sizes):
+    """sizes: (B, T, num_heads, d_head)."""
+    batch, time, heads, d_head = sizes
+    x = normal(batch, heads * d_head, time, dtype=torch.float64).transpose(1, 2)  # a view, not contiguous
+    _moves_numbers_only(candidate, attention.split_heads, x, heads)
+
+
+@check("precision, gradients and arguments kept")
+def merge_keeps(candidate, sizes):
+    """sizes: (B, H, T, d_head)."""
+    batch, heads, time, d_head = sizes
+    x = normal(batch, time, heads, d_head, dtype=torch.float64).transpose(1, 2)  # as split_heads makes it
+    _moves_numbers_only(candidate, attention.merge_heads, x)
+
+
+def _moves_numbers_only(candidate, reference, x, *others):
+    """The float64 entries of x, a view that is not contiguous, change their places alone, and gradients follow."""
+    result, after = candidate.observe(x, *others)
+    hint = "Only axes change here, no number: keep the dtype of x."
+    check_dtype(result, "float64", hint)
+    check_close(result, reference(x, *others), hint, atol=0)
+    check_true(
+        after[0].shape == x.shape and bool((after[0] == x).all()), "x is changed by the call.", "Return a new tensor."
+    )
+    x.requires_grad_()
+    expected = reference(x, *others)
+    cotangent = normal(*expected.shape, seed=1, dtype=torch.float64)
+    gradient = candidate.gradients(cotangent, x, *others)[0]
+    hint = "Stay in torch: no detach, no no_grad, no NumPy, no torch.tensor(...)."
+    check_true(gradient is not None, "no gradient reaches x.", hint)
+    check_close(gradient, torch.autograd.grad((expected * cotangent).sum(), x)[0], hint, "the gradient of x")
+
+
+@check("parameter counts")
+def parameter_counts(candidate, cases):
+    """cases: (d_model, num_heads, count)."""
+    for d_model, num_heads, count in cases:
+        value = candidate(d_model, num_heads)
+        case = f"parameter_count({d_model}, {num_heads})"
+        hint = "Count with whole numbers: // rather than / and int rather than a tensor." if value == count else ""
+        check_int(value, hint or "Return a whole number.", case)
+        if value != count:
+            likely = [hint for hint, wrong in _wrong_counts(d_model, num_heads) if wrong == value]
+            hint = "Four projections, each with d_model x d_model weights and d_model biases."
+            check_true(False, f"{case} is {value}.", likely[0] if likely else hint)
+
+
+def _wrong_counts(d_model, num_heads):
+    """(hint, wrong count): what is usually left out or counted twice."""
+    one, weights, d_head = d_model * d_model + d_model, d_model * d_model, d_model // num_heads
+    shared = "The heads share the columns of the projections: their number changes nothing."
+    biases = "Each of the four projections has a bias of d_model numbers."
+    output = "The output projection counts too: Q, K, V and output make four."
+    all_heads = "That is one head's share: count the columns of all the heads."
+    return [
+        (biases, 4 * weights),
+        (biases, 4 * weights + d_model),
+        (biases, 4 * weights + 3 * d_model),
+        (biases, 4 * weights + 4),
+        (output, 3 * one),
+        (f"{output} And {biases[0].lower()}{biases[1:]}", 3 * weights),
+        ("That is one projection: Q, K, V and output make four.", one),
+        ("That is one projection without its bias: Q, K, V and output make four.", weights),
+        (shared, 4 * one * num_heads),
+        (shared, 3 * one * num_heads + one),
+        (f"{shared} {output}", 3 * one * num_heads),
+        (f"{shared} {biases}", 4 * weights * num_heads),
+        (all_heads, 4 * (d_model * d_head + d_head)),
+        (all_heads, 4 * d_model * d_head),
+        (all_heads, 3 * (d_model * d_head + d_head) + one),
+        ("A head's projection has d_model rows and d_head columns.", 4 * (d_head * d_head + d_head)),
+        ("A head's projection has d_model rows and d_head columns.", 4 * num_heads * (d_head * d_head + d_head)),
+        ("Bias and weights are added: d_model * d_model + d_model for each projection.", 4 * weights * d_model),
+    ]

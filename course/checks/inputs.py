@@ -15,3 +15,16 @@ def some_mask(*shape, seed=0):
     mask = torch.rand(*shape, generator=generator) < 0.5
     keep = torch.randint(shape[-1], (*shape[:-1], 1), generator=generator)
     return mask.scatter(-1, keep, torch.ones_like(keep, dtype=torch.bool))
+
+
+def mixed_mask(*shape, seed=0):
+    """A boolean mask (..., S) with at least one True and, for S > 1, at least one False in every row."""
+    generator = torch.Generator().manual_seed(seed)
+    places = torch.rand(*shape, generator=generator).argsort(-1)
+    allowed = torch.randint(1, max(shape[-1], 2), (*shape[:-1], 1), generator=generator)
+    return places < allowed
+
+
+def causal(queries, keys):
+    """The mask (T, S) that is True on and below the diagonal."""
+    return torch.arange(keys) <= torch.arange(queries)[:, None]

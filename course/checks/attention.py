@@ -1,0 +1,312 @@
+"""Checks of scaled_dot_product_attention: its values, its mask, and how it behaves at the edges.
+
+The checks of the mask and of the edges compare the student's function with itself wherever they can: a wrong
+scale or a wrong axis is reported by the values, and costs nothing a second time. ``sizes`` are (B, H, T, S, d, d_v).
+"""
+
+import torch
+
+from course.attention import scaled_dot_product_attention
+from course.checks.attention_slips import masked_wrongly, wrong_weights
+from course.checks.compare import (
+    agrees,
+    check_close,
+    check_dtype,
+    check_finite,
+    check_pair,
+    check_shape,
+    check_tensor,
+    check_true,
+)
+from course.checks.exam import check
+from course.checks.failure import CheckFailed
+from course.checks.inputs import causal, mixed_mask, normal
+
+_STABLE_HINT = "exp of a large score overflows: subtract each row's own maximum first, as torch.softmax does."
+
+
+def _case(sizes, seed=0, dtype=torch.float32):
+    """q (B, H, T, d), k (B, H, S, d) and v (B, H, S, d_v), whose scaled scores have a spread of about one."""
+    batch, heads, queries, keys, width, v_width = sizes
+    shapes = ((batch, heads, queries, width), (batch, heads, keys, width), (batch, heads, keys, v_width))
+    return tuple(normal(*shape, seed=100 * seed + i, dtype=dtype) for i, shape in enumerate(shapes))
+
+
+def _pair(result, sizes, when=""):
+    """(out, weights), two tensors of the right shapes."""
+    batch, heads, queries, keys, _, v_width = sizes
+    out, weights = check_pair(result)
+    out_shape, weights_shape = (batch, heads, queries, v_width), (batch, heads, queries, keys)
+    for value, name in ((out, "out"), (weights, "weights")):
+        check_tensor(value, name + when)
+    if out_shape != weights_shape and (tuple(out.shape), tuple(weights.shape)) == (weights_shape, out_shape):
+        raise CheckFailed(f"out has shape {weights_shape}, wanted {out_shape}.", "Return out first, then weights.")
+    check_shape(weights, weights_shape, _shape_hint(weights, weights_shape, when), "weights" + when)
+    check_shape(out, out_shape, "out is weights @ v: (B, H, T, S) @ (B, H, S, d_v) -> (B, H, T, d_v).", "out" + when)
+    return out.detach(), weights.detach()
+
+
+def _shape_hint(weights, wanted, when):
+    batch, heads, queries, keys = wanted
+    if tuple(weights.shape) == (batch, heads, keys, queries):
+        return "One row for each query, one column for each key: q @ k.transpose(-2, -1)."
+    if tuple(weights.shape) in ((batch, queries, keys), (batch, 1, queries, keys)):
+        return "Keep the heads apart: every head has its own weights, so neither sum nor average over them."
+    if when:
+        return "The mask broadcasts to (B, H, T, S) by itself: do not add or remove axes."
+    return "Compare every query with every key: (B, H, T, d) @ (B, H, d, S) -> (B, H, T, S)."
+
+
+def _double(*tensors):
+    return tuple(tensor.double() for tensor in tensors)
+
+
+@check("shapes")
+def attention_shapes(candidate, sizes):
+    _pair(candidate(*_case(sizes)), sizes)
+
+
+@check("numbers by hand")
+def attention_by_hand(candidate, q, k, v, weights, out):
+    """A case small enough to do on paper: q (T, d), k (S, d), v (S, d_v) and the answers, nested lists."""
+    arguments = [torch.tensor(value)[None, None] for value in (q, k, v)]
+    sizes = (1, 1, len(q), len(k), len(k[0]), len(v[0]))
+    given_out, given_weights = _pair(candidate(*arguments), sizes)
+    q, k, v = _double(*arguments)
+    hint = "Each row: dot products of the query with the keys, divided by √d, softmax, average of the values."
+    wrong = wrong_weights(q, k, v)
+    check_close(given_weights, torch.tensor(weights)[None, None], hint, "weights", atol=1e-5, suspects=wrong)
+    check_close(given_out, torch.tensor(out)[None, None], "out is weights @ v.", "out", atol=1e-5)
+
+
+@check("values at many sizes")
+def attention_values(candidate, cases):
+    """cases: sizes. Float32, and judged at 1e-5 whatever dtype comes back: the dtype has its own check."""
+    for seed, sizes in enumerate(cases):
+        q, k, v = _case(sizes, seed)
+        out, weights = _pair(candidate(q, k, v), sizes)
+        q, k, v = _double(q, k, v)
+        expected_out, expected_weights = scaled_dot_product_attention(q, k, v)
+        wrong = wrong_weights(q, k, v)
+        hint = "weights = softmax over the keys of q @ k.transpose(-2, -1) / √d, where d is q.shape[-1]."
+        check_close(weights, expected_weights, hint, "weights", atol=1e-5, suspects=wrong)
+        hint = "The weights are right; out is these weights @ v, with nothing before or after."
+        unlike = [(f"out does not come from the weights that you return. {text}", bad @ v) for text, bad in wrong]
+        check_close(out, expected_out, hint, "out", atol=1e-5, suspects=unlike)
+
+
+def _normalised_axes(weights):
+    """The axes along which weights have one and the same sum everywhere, None for none. The keys come first."""
+    for axes in (-1, -2, -3, -4, (-2, -1), (-3, -2, -1), (-4, -3, -2, -1)):
+        total = weights.sum(axes)
+        if agrees(total, torch.full_like(total, float(total.flatten()[0])), 1e-4):
+            return axes
+    return None
+
+
+def _masked_by(weights, mask):
+    """What a mask makes of a student's own weights: restricted, with the sums along their own axes as before.
+
+    NaN where nothing is left, which happens only along a wrong axis.
+    """
+    weights, axes = weights.double(), _normalised_axes(weights)
+    kept = weights * mask
+    return kept if axes is None else kept / kept.sum(axes, keepdim=True) * weights.sum(axes, keepdim=True)
+
+
+def _mask_of(kind, sizes):
+    """A mask with at least one True in every row, and a False too but for 'causal' and 'nothing forbidden'."""
+    batch, heads, queries, keys, *_ = sizes
+    shapes = {
+        "shape (T, S)": (queries, keys),
+        "shape (S,)": (keys,),
+        "shape (B, 1, 1, S)": (batch, 1, 1, keys),
+        "shape (B, 1, T, S)": (batch, 1, queries, keys),
+        "shape (H, 1, S)": (heads, 1, keys),
+        "shape (B, H, T, S)": (batch, heads, queries, keys),
+    }
+    if kind == "causal":
+        return causal(queries, keys)
+    if kind == "nothing forbidden":
+        return torch.ones(1, 1, queries, keys, dtype=torch.bool)
+    return mixed_mask(*shapes[kind], seed=len(kind))
+
+
+def _maps(result, sizes, when=""):
+    """The tensors (B, H, T, S) in the result when v is the identity: out, which is the weights then, and weights.
+
+    An item of another shape is passed over here, and so is the order; CheckFailed when nothing is left.
+    """
+    items = result if isinstance(result, tuple | list) else [result]
+    found = [item for item in items if isinstance(item, torch.Tensor) and tuple(item.shape) == sizes[:4]]
+    return [item.detach() for item in found] or _pair(result, sizes, when)
+
+
+def _case_with_identity(sizes, seed=0, dtype=torch.float32):
+    """q, k and v = identity (B, H, S, S), and the sizes that this makes."""
+    batch, heads, _, keys, *_ = sizes
+    q, k, _ = _case(sizes, seed, dtype)
+    return (q, k, torch.eye(keys, dtype=dtype).expand(batch, heads, keys, keys)), (*sizes[:5], keys)
+
+
+@check("{title}")
+def attention_mask(candidate, title, kinds, sizes):
+    """Masked weights are the student's own weights without a mask, restricted and normalised again."""
+    (q, k, v), sizes = _case_with_identity(sizes, seed=7)
+    own = _maps(candidate(q, k, v, None), sizes)
+    for kind in kinds:
+        mask = _mask_of(kind, sizes)
+        masked = _maps(candidate(q, k, v, mask), sizes, " with a mask")
+        pairs = list(zip(own, masked, strict=False))
+        _check_masked(*pairs[-1], q, k, mask, f"weights with a mask of {kind}")
+        for plain, given in pairs[:-1]:
+            right = _judged(plain, mask, given)
+            hint = "The weights are masked, but out comes from others: out is the masked weights @ v."
+            check_close(*right, hint, f"out with a mask of {kind}", atol=1e-5)
+
+
+def _check_masked(plain, given, q, k, mask, name):
+    hint = "Give forbidden scores, where the mask is False, the value -inf before the softmax."
+    wrong = masked_wrongly(plain, *_double(q, k), mask)
+    check_close(*_judged(plain, mask, given), hint, name, atol=1e-5, suspects=wrong)
+
+
+def _judged(plain, mask, given):
+    """The given weights and what they should be, both 0 in rows without an answer (see _masked_by)."""
+    expected = _masked_by(plain, mask)
+    judged = torch.isfinite(expected).all(-1, keepdim=True)
+    return torch.where(judged, given.double(), 0.0), torch.where(judged, expected, 0.0)
+
+
+def _whole_numbers(queries, keys):
+    """Whole q (1, 1, T, 4) and k (1, 1, S, 4): dot products of 0 to 3 and exact, last features zero so far."""
+    q = torch.tensor([[t % 2, t // 2 % 2, t // 3 % 2, 0] for t in range(1, queries + 1)])
+    k = torch.tensor([[s // 3 % 2, s % 2, s // 2 % 2, 0] for s in range(1, keys + 1)])
+    return q.float()[None, None], k.float()[None, None]
+
+
+@check("scores of 1e4")
+def attention_large(candidate, queries, keys):
+    """A number added to all scores of a query, and another one for the next, changes no weight.
+
+    Scores are exact in float32, so only an overflow or an underflow can make a difference.
+    """
+    q, k = _whole_numbers(queries, keys)
+    k[..., 3] = 100.0
+    v, sizes = torch.eye(keys)[None, None], (1, 1, queries, keys, 4, keys)
+    calm = _maps(candidate(q, k, v), sizes)
+    q[..., 3] = torch.tensor([199.0, -199.0, 0.0, 120.0]).repeat(queries)[:queries]  # adds up to 9950 to a scaled score
+    for before, weights in zip(calm, _maps(candidate(q, k, v), sizes), strict=True):
+        name = "with scores near 1e4 and -1e4, a row of weights"
+        check_finite(weights, _STABLE_HINT, name)
+        if _rows_sum_to_one(before):
+            hint = "A number added to all scores of a row changes no weight: subtract the row's maximum, clamp nothing."
+            check_close(weights, before, hint, name, atol=1e-2)
+
+
+@check("mask beside scores of 1e4")
+def attention_large_masked(candidate, queries, keys):
+    """Forbidden keys with the largest scores, allowed ones with scores of about -1e4.
+
+    Says nothing when the mask does not work at ordinary scores either: that is the business of attention_mask.
+    """
+    if not _masks_rightly(candidate):
+        return
+    q, k = _whole_numbers(queries, keys)
+    allowed = torch.arange(keys) % 2 == 0
+    q[..., 3] = -200.0
+    k[..., 3] = torch.where(allowed, 100.0, -100.0)  # adds -1e4 where allowed and 1e4 where not
+    v, sizes = torch.eye(keys)[None, None], (1, 1, queries, keys, 4, keys)
+    few = int(allowed.sum())
+    alone = _maps(candidate(q, k[:, :, allowed], torch.eye(few)[None, None]), (1, 1, queries, few, 4, few))
+    masked = _maps(candidate(q, k, v, allowed), sizes, " with a mask")
+    for before, weights in zip(alone, masked, strict=True):
+        check_finite(before, _STABLE_HINT, "with scores near -1e4, a row of weights")
+        if not _rows_sum_to_one(before):
+            continue
+        hint = "Fill forbidden scores with -inf before the softmax: a number like -1e4 is not below every score."
+        name = "with allowed scores near -1e4, weights of the allowed keys"
+        check_finite(weights[..., allowed], f"{hint} Zeroing and dividing by the sum afterwards may be 0/0.", name)
+        check_close(weights[..., allowed], before, hint, name, atol=1e-2)
+
+
+def _rows_sum_to_one(weights):
+    return agrees(weights.sum(-1), torch.ones(weights.shape[:-1]), 1e-4)
+
+
+def _masks_rightly(candidate):
+    """Whether attention_mask has nothing to say."""
+    try:
+        attention_mask(title="", kinds=["shape (T, S)"], sizes=(2, 3, 4, 5, 2, 5)).run(candidate)
+    except CheckFailed:
+        return False
+    return True
+
+
+@check("precision of the input")
+def attention_precision(candidate, sizes):
+    for dtype in ("float32", "float64"):
+        (q, k, v), case_sizes = _case_with_identity(sizes, seed=3, dtype=getattr(torch, dtype))
+        given = _maps(candidate(q, k, v), case_sizes)
+        for value in given:
+            check_dtype(value, dtype, f"q, k and v are {dtype}: stay in their dtype, with no .float() and no dtype=.")
+    _, expected = scaled_dot_product_attention(q, k, v)
+    for value in given:
+        if agrees(value, expected, 1e-4):  # right up to rounding; anything else is the business of attention_values
+            check_close(value, expected, "Somewhere on the way float64 becomes float32: stay in q's dtype.")
+
+
+@check("gradients")
+def attention_gradients(candidate, sizes):
+    """Gradients of both results reach q and k, one reaches v, and where the values are right so are they."""
+    (q, k, v), sizes = _case_with_identity(sizes, seed=4, dtype=torch.float64)
+    arguments = [tensor.contiguous().requires_grad_() for tensor in (q, k, v)]
+    cotangent = normal(*sizes[:4], seed=5, dtype=torch.float64)
+    for mask in (None, mixed_mask(sizes[2], sizes[3])) if _masks_rightly(candidate) else (None,):
+        instruction = () if mask is None else (mask,)
+        results = candidate(*arguments, *instruction)
+        results = results if isinstance(results, tuple | list) else [results]
+        outputs = [i for i, result in enumerate(results) if tuple(getattr(result, "shape", ())) == sizes[:4]]
+        given = [candidate.gradients(cotangent, *arguments, *instruction, output=output) for output in outputs]
+        hint = "Stay in torch from input to output: no detach, no_grad, item, numpy or torch.tensor(...)."
+        for i, name in enumerate("qkv"):
+            reached = [gradients[i] is not None for gradients in given]
+            check_true(any(reached) if name == "v" else all(reached), f"a gradient for {name} does not arrive.", hint)
+        _check_gradients(arguments, mask, results, cotangent, given)
+
+
+def _check_gradients(arguments, mask, results, cotangent, given):
+    """Where the results are right, the gradients given for them are too."""
+    right = scaled_dot_product_attention(*arguments, mask)
+    if not all(map(agrees, results, right)):
+        return
+    for gradients, result in zip(given, right, strict=False):
+        wanted = torch.autograd.grad((result * cotangent).sum(), arguments, allow_unused=True, retain_graph=True)
+        for name, gradient, expected in zip("qkv", gradients, wanted, strict=True):
+            if gradient is not None and expected is not None:
+                hint = "Part of the way is cut off from autograd: detach nothing."
+                check_close(gradient, expected, hint, f"the gradient for {name}", atol=1e-8)
+
+
+@check("arguments kept")
+def attention_keeps_arguments(candidate, sizes):
+    q, k, v = _case(sizes, seed=5)
+    calls = [(q, k, v), (q, k, v, mixed_mask(*sizes[:4]))] if _masks_rightly(candidate) else [(q, k, v)]
+    for arguments in calls:
+        _, after = candidate.observe(*arguments)
+        for name, before, now in zip(("q", "k", "v", "mask"), arguments, after, strict=False):
+            check_true(
+                before.shape == now.shape and bool((before == now).all()),
+                f"{name} is changed by the call.",
+                "Compute new tensors: /=, *= and methods that end in _ write into the caller's.",
+            )
+
+
+@check("transposed views")
+def attention_views(candidate, sizes):
+    """Inputs as split_heads makes them, (B, T, H, d) with two axes swapped, give what their copies give."""
+    (q, k, v), sizes = _case_with_identity(sizes, seed=6)
+    views = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (q, k, v)]
+    hint = "q, k and v may be transposed views, as split_heads makes them: use reshape rather than view."
+    for given, own in zip(_maps(candidate(*views), sizes), _maps(candidate(q, k, v), sizes), strict=True):
+        check_close(given, own, hint, "the result for transposed views", atol=1e-5)

@@ -1,0 +1,140 @@
+"""What is usually mistaken in attention: for each mistake a hint, and the weights that it makes.
+
+``wrong_weights`` and ``masked_wrongly`` give the suspects of ``check_close``.
+"""
+
+import math
+
+import torch
+
+from course.checks.inputs import causal
+
+
+def wrong_weights(q, k, v):
+    """(hint, wrong weights) for q (B, H, T, d), k (B, H, S, d) and v (B, H, S, d_v), the likeliest first."""
+    dots = q @ k.transpose(-2, -1)
+    scores = dots / math.sqrt(q.shape[-1])
+    return [*_wrong_scales(dots, q, v), *_wrong_axes(dots, scores), *_wrong_functions(dots, scores, q.shape[-1])]
+
+
+def _wrong_scales(dots, q, v):
+    batch, heads, queries, keys = dots.shape
+    d, root = q.shape[-1], math.sqrt
+    divisors = (
+        ("that are not scaled at all", 1),
+        ("divided by d, not by its square root", d),
+        ("multiplied by √d instead of divided", 1 / root(d)),
+        ("divided by √d_model, the width of all heads together", root(heads * d)),
+        ("divided by √d_v, the width of a value", root(v.shape[-1])),
+        ("divided by √S, the square root of the number of keys", root(keys)),
+        ("divided by √T, the square root of the number of queries", root(queries)),
+        ("divided by √H, the square root of the number of heads", root(heads)),
+        ("divided by √B, the square root of the batch size", root(batch)),
+        ("divided by d_model, the width of all heads together", heads * d),
+        ("divided by d squared", d * d),
+        ("divided by the fourth root of d", root(root(d))),
+        ("divided by √2d", root(2 * d)),
+    )
+    for what, divisor in divisors:
+        hint = f"These are the weights of scores {what}. Divide by √d, where d is q.shape[-1], the width of a query."
+        yield hint, (dots / divisor).softmax(-1)
+
+
+def _wrong_axes(dots, scores):
+    for name, axis in (("queries", -2), ("heads", -3), ("batch", -4)):
+        hint = (
+            f"Your softmax runs over the {name}. Normalise over the keys, the last axis, so that each row sums to one."
+        )
+        yield hint, scores.softmax(axis)
+        yield f"Two things: the scores are not divided by √d, and the softmax runs over the {name}.", dots.softmax(axis)
+    hint = "Your softmax runs over more than one axis. Normalise over the keys alone: softmax(dim=-1)."
+    for first in range(4):
+        yield hint, scores.flatten(first).softmax(-1).reshape(scores.shape)
+
+
+def _wrong_functions(dots, scores, d):
+    weights = scores.softmax(-1)
+    normalise = "Divide exp(scores) by its sum over the keys, keepdim=True."
+    yield "These are the scores: turn them into weights with a softmax over the keys.", scores
+    yield "These are the dot products: divide them by √d, then take the softmax over the keys.", dots
+    yield normalise, scores.exp()
+    yield "These are logarithms of weights: use softmax, not log_softmax.", scores.log_softmax(-1)
+    yield "A sigmoid treats each key on its own: use softmax, so that a row sums to one.", scores.sigmoid()
+    yield "Divide the scores by √d before the softmax, not the weights afterwards.", dots.softmax(-1) / math.sqrt(d)
+    yield "Divide the scores by √d once, and the weights by nothing.", weights / math.sqrt(d)
+    yield "Take the softmax once: the weights are already normalised.", weights.softmax(-1)
+    yield "Divide exp(scores), not the scores themselves, by the sum over the keys.", scores / scores.sum(-1, True)
+    yield "The keys compete: softmax(-scores) favours the key that fits least.", (-scores).softmax(-1)
+    hint = "Every head has its own weights: neither average them nor repeat those of one head."
+    yield hint, weights.mean(1, keepdim=True).expand_as(weights)
+    yield hint, weights[:, :1].expand_as(weights)
+    hint = "Every item of the batch has its own weights: the first one's do not serve for all."
+    yield hint, weights[:1].expand_as(weights)
+    yield (
+        "Attention without an instruction is not causal: forbid only what the mask forbids.",
+        _softmax_where(scores, causal(*scores.shape[-2:])),
+    )
+    yield "Every key takes part: a weight for each, not all of it for the best.", _one_hot(scores)
+
+
+def _softmax_where(scores, mask):
+    return scores.masked_fill(~mask, -math.inf).softmax(-1)
+
+
+def _one_hot(scores):
+    return (scores == scores.amax(-1, keepdim=True)).to(scores.dtype)
+
+
+def masked_wrongly(own, q, k, mask):
+    """(hint, wrong weights) for the student's own weights without a mask, and q, k and mask."""
+    own, allowed = own.double(), mask.expand(own.shape).double()
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    below = "A forbidden score must be -inf (or -1e9): 0 is a score like any other, and exp(0) is 1."
+    before = "Mask the scores before the softmax: zeroing weights afterwards leaves rows that do not sum to one."
+    return [
+        (
+            "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.",
+            own,
+        ),
+        (
+            "The mask is read the wrong way round: True means may attend, so fill where it is False, with ~mask.",
+            _renormalised(own * (1 - allowed)),
+        ),
+        (before, own * allowed),
+        (f"{before} And True means may attend.", own * (1 - allowed)),
+        ("Fill the scores before the softmax: -inf is a score and not a weight.", own.masked_fill(~mask, -math.inf)),
+        ("Fill the scores before the softmax: -1e9 is a score and not a weight.", own.masked_fill(~mask, -1e9)),
+        (below, (scores * allowed).softmax(-1)),
+        (below, (scores * (1 - allowed)).softmax(-1)),
+        (
+            "Adding the mask as 0 and 1 does not forbid anything: a forbidden score must be -inf.",
+            _renormalised(own * allowed.exp()),
+        ),
+        (
+            "Forbidden scores got the largest value: fill with -inf, not with inf or 1e9.",
+            _renormalised(1 - allowed),
+        ),
+        ("The weights of allowed keys differ: only forbidden scores change.", _renormalised(allowed)),
+        (
+            "The causal mask is not the only one: use the mask that is given.",
+            _softmax_where(scores, causal(*scores.shape[-2:])),
+        ),
+        *_masked_in_part(own, allowed),
+    ]
+
+
+def _renormalised(weights):
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _masked_in_part(own, allowed):
+    """Weights masked in one head or one item alone, or with the mask of one for all."""
+    masked = _renormalised(own * allowed)
+    for axis, name in ((0, "item of the batch"), (1, "head")):
+        first = torch.arange(own.shape[axis]).reshape([-1 if i == axis else 1 for i in range(4)]) == 0
+        yield (
+            f"Only the first {name} is masked: apply the mask to all of the scores at once.",
+            torch.where(first, masked, own),
+        )
+        for_all = allowed.narrow(axis, 0, 1)
+        yield f"Each {name} may have its own mask: the first one's is used for all.", _renormalised(own * for_all)
