@@ -73,9 +73,9 @@ class Collector:
         notebooks = sum(map(len, by_student.values()))
         self.outcome.read.append(f"{path.name}: {layout}, {notebooks} notebooks of {len(by_student)} students")
         seen = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
-        return {pair for student, items in by_student.items() for pair in self._keep(student, items, seen)}
+        return {pair for student, items in by_student.items() for pair in self._keep(student, items, seen, layout)}
 
-    def _keep(self, student, items, seen):
+    def _keep(self, student, items, seen, layout):
         for item in items:
             lesson = find_lesson(item.file_name, item.file.read_bytes(), self.lessons)
             if lesson is None and len(items) == 1 and len(self.lessons) == 1:
@@ -85,7 +85,15 @@ class Collector:
                 continue
             name = _safe_file_name(item.file_name)
             new = self.store.keep(
-                student, lesson.assignment, name, item.file, when=item.when, seen=seen, late=item.late
+                student,
+                lesson.assignment,
+                name,
+                item.file,
+                when=item.when,
+                seen=seen,
+                late=item.late,
+                layout=layout,
+                path=item.path,
             )
             self.outcome.kept[lesson.assignment] += new
             yield student, lesson.assignment

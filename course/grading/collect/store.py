@@ -26,13 +26,16 @@ COPY_NUMBER = re.compile(r"(?:\((\d+)\)|-(\d+))$")  # "(1)" of browsers and Driv
 class Attempt(NamedTuple):
     """One kept attempt: its notebook, when it was handed in (UTC, or None), and when it was last seen in an export.
 
-    ``late`` is what the platform says, or None.
+    ``late`` is what the platform says, or None. ``layout`` and ``path`` are the export it came from and its name there,
+    which some platforms want back on feedback.
     """
 
     notebook: Path
     when: datetime.datetime | None
     seen: datetime.datetime
     late: bool | None
+    layout: str = ""
+    path: str = ""
 
     def order(self):
         """Sorts attempts by time; where the platform gives none, the export's own time and the copy's number do."""
@@ -54,18 +57,18 @@ class Store:
         with tempfile.TemporaryDirectory(dir=self._incoming) as folder:
             yield Path(folder)
 
-    def keep(self, student, assignment, file_name, notebook, *, when, seen, late):
+    def keep(self, student, assignment, file_name, notebook, *, when, seen, late, layout, path):
         """Keep a notebook (a path) as an attempt; False when the same one is there already."""
         digest = hashlib.sha256(notebook.read_bytes()).hexdigest()[:12]
         target = self._home(student, assignment) / f"{when:%Y%m%dT%H%M%SZ}-{digest}" if when else None
         target = target or self._home(student, assignment) / f"undated-{digest}"
         if target.is_dir():
             if _read_record(target).seen < seen:
-                _write_record(target, file_name, when, seen, late)
+                _write_record(target, file_name, when, seen, late, layout, path)
             return False
         with self._publish(target) as fresh:
             shutil.copyfile(notebook, fresh / file_name)
-            _write_record(fresh, file_name, when, seen, late)
+            _write_record(fresh, file_name, when, seen, late, layout, path)
         return True
 
     def attempts(self, student, assignment):
@@ -102,6 +105,15 @@ class Store:
                 os.rename(place, scratch / "replaced")
             os.rename(fresh, place)
         return True
+
+    def placed(self, student, assignment):
+        """The attempt that lies in the submitted folder, or None."""
+        current = next((self.submitted / student / assignment).glob("*.ipynb"), None)
+        if current is None:
+            return None
+        content = current.read_bytes()
+        attempts = reversed(self.attempts(student, assignment))
+        return next((attempt for attempt in attempts if attempt.notebook.read_bytes() == content), None)
 
     def _home(self, student, assignment):
         return self.submitted / ATTEMPTS / assignment / student
@@ -159,8 +171,9 @@ def _is_same(path, content):
     return path.is_file() and not path.is_symlink() and path.read_bytes() == content
 
 
-def _write_record(folder, file_name, when, seen, late):
+def _write_record(folder, file_name, when, seen, late, layout="", path=""):
     record = {"file_name": file_name, "when": when and when.isoformat(), "seen": seen.isoformat(), "late": late}
+    record |= {"layout": layout, "path": path}
     fresh = folder / f"{RECORD}.new"
     fresh.write_text(json.dumps(record, ensure_ascii=False), "utf-8")
     os.replace(fresh, folder / RECORD)
@@ -170,7 +183,7 @@ def _read_record(folder):
     record = json.loads((folder / RECORD).read_text("utf-8"))
     when = record["when"] and datetime.datetime.fromisoformat(record["when"])
     seen = datetime.datetime.fromisoformat(record["seen"])
-    return Attempt(folder / record["file_name"], when, seen, record["late"])
+    return Attempt(folder / record["file_name"], when, seen, record["late"], record["layout"], record["path"])
 
 
 def _read_stamp(path):

@@ -1,0 +1,66 @@
+"""What each student got for each assignment, read from nbgrader's gradebook."""
+
+import datetime
+from typing import NamedTuple
+
+from nbgrader.api import Assignment, SubmittedAssignment
+
+from course.grading.roster import Roster, Student, gradebook_roster
+
+
+class Result(NamedTuple):
+    """A student's grade for one assignment; ``waiting`` when part of it still needs a manual grade."""
+
+    score: float
+    penalty: float
+    when: datetime.datetime | None
+    seconds_late: float
+    waiting: bool
+
+    def final(self):
+        """The score less the late penalty, never below zero."""
+        return max(0.0, self.score - self.penalty)
+
+
+class Grades(NamedTuple):
+    """The class list, the maximum of each assignment, and results by (student id, assignment)."""
+
+    roster: Roster
+    maximum: dict
+    results: dict
+
+    def final(self, student_id, assignment):
+        """The final score, or None without a submission."""
+        result = self.results.get((student_id, assignment))
+        return None if result is None else result.final()
+
+
+def read_grades(gradebook, assignments, roster=None):
+    """Grades of the assignments. A roster adds the names, e-mails and platform numbers that the gradebook lacks."""
+    maximum, results = {}, {}
+    for name in assignments:
+        maximum[name] = gradebook.find_assignment(name).max_score
+        submissions = gradebook.db.query(SubmittedAssignment).join(Assignment).filter(Assignment.name == name)
+        extra = {s.id: (s.late_submission_penalty, s.total_seconds_late) for s in submissions}
+        for row in gradebook.submission_dicts(name):
+            penalty, late = extra[row["id"]]
+            waiting = bool(row["needs_manual_grade"])
+            results[row["student"], name] = Result(row["score"], penalty, row["timestamp"], late, waiting)
+    return Grades(_merged(gradebook_roster(gradebook), roster), maximum, results)
+
+
+def _merged(own, extra):
+    """The gradebook's students and the roster's, each with what either knows; in the order of their names."""
+    merged = dict(own.students)
+    for student_id, student in extra.students.items() if extra else ():
+        known = merged.get(student_id, Student(student_id))
+        merged[student_id] = Student(
+            student_id,
+            student.first_name or known.first_name,
+            student.last_name or known.last_name,
+            student.email or known.email,
+            student.lms_ids or known.lms_ids,
+        )
+    return Roster(
+        sorted(merged.values(), key=lambda s: (s.last_name.casefold(), s.first_name.casefold(), s.student_id))
+    )

@@ -1,0 +1,225 @@
+"""Grades and feedback leave in the shapes that each platform imports, and no spreadsheet runs a name."""
+
+import csv
+import io
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+from nbgrader.api import Gradebook
+
+from course.commands.collect import command as collect
+from course.commands.export import command
+from course.grading.export.cells import csv_text, read_rows, safe
+
+LESSON = "02_how_it_works"
+ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
+ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
+
+
+@pytest.fixture
+def export(graded_class, tmp_path):
+    """export(*options) -> (result, records of the CSV it wrote)."""
+    graded = graded_class()
+
+    def run(*options):
+        target = tmp_path / "out.csv"
+        result = CliRunner().invoke(command, ["--course-dir", str(graded.root), "--to", str(target), *options])
+        text = target.read_bytes().decode("utf-8-sig") if target.is_file() else ""
+        return result, list(csv.DictReader(io.StringIO(text, newline="")))
+
+    run.root, run.people, run.folder = graded.root, graded.people, tmp_path
+    return run
+
+
+def scores(root, assignment):
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as gradebook:
+        return {s.student.id: s.score for s in gradebook.assignment_submissions(assignment)}
+
+
+def test_plain_has_every_student_and_every_assignment(export):
+    result, records = export()
+    assert result.exit_code == 0, result.output
+    expected = scores(export.root, LESSON)
+    found = {r["student_id"]: r["final_score"] for r in records if r["assignment"] == LESSON}
+    assert {student: float(score) for student, score in found.items() if score} == expected
+    assert found["s023"] == ""
+    assert "still need a manual grade" in result.output
+
+
+def test_absent_as_zero(export):
+    _, records = export("--absent-as-zero")
+    assert {r["final_score"] for r in records if r["student_id"] == "s023"} == {"0"}
+
+
+def test_names_survive_quotes_commas_and_accents_and_formulas_become_text(export):
+    _, records = export()
+    names = {r["last_name"] for r in records}
+    assert {"O'Neil", "Müller", 'van "Q" Dyk', "Lee, Jr", "'=SUM(A1)"} <= names
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", '=HYPERLINK("x")'])
+def test_a_formula_is_made_text(text):
+    [[cell]] = read_rows(csv_text([[text]]))
+    assert cell == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-", "-3.5", "+7", "a=b", "O'Neil", "ann@uni.test", "", "Jean-Luc"])
+def test_what_is_no_formula_stays(text):
+    assert safe(text) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(0.0, "0"), (7.25, "7.25"), (1 / 3, "0.3333"), (-2.0, "-2"), (None, "")])
+def test_numbers_are_short(number, text):
+    assert safe(number) == text
+
+
+def test_canvas_without_a_template_has_its_columns(export):
+    _, records = export("--for", "canvas", "-a", LESSON)
+    assert list(records[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LESSON]
+    assert records[0]["Student"].strip() == "Points Possible"
+    assert records[0][LESSON] == "13"
+    assert any(record["Student"] == "O'Neil, First0" and record["SIS Login ID"] == "s000" for record in records)
+
+
+def test_a_canvas_template_is_filled_in_and_scaled(export):
+    template = export.folder / "canvas.csv"
+    template.write_text(
+        f"Student,ID,SIS User ID,SIS Login ID,Section,Other (7),{LESSON} (4711),Final Score\n"
+        ",,,,,,Manual Posting,\n"
+        "    Points Possible,,,,,5,26,(read only)\n"
+        '"O\'Neil, First0",100,,s000,A,4,,80\n'
+        '"Müller, First1",101,S1,s001,A,4,,80\n'
+        '"Nobody, Ann",102,,ann,A,4,,80\n'
+        '"Student, Test",103,,test,A,,,\n',
+        "utf-8",
+    )
+    result, records = export("--for", "canvas", "-a", LESSON, "--template", str(template))
+    column = f"{LESSON} (4711)"
+    assert list(records[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]
+    expected = scores(export.root, LESSON)
+    found = {r["SIS Login ID"]: r[column] for r in records}
+    assert float(found["s000"]) == 2 * expected["s000"]
+    assert float(found["s001"]) == 2 * expected["s001"]
+    assert not found["ann"]
+    assert "test" not in found
+    assert "scaled from 13 points to the 26" in result.output
+    assert "'Nobody, Ann' of the template is not in the gradebook" in result.output
+
+
+def test_a_moodle_worksheet_keeps_its_columns_and_gets_grades(export):
+    template = export.folder / "moodle.csv"
+    template.write_text(
+        "\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+        "Last modified (submission),Last modified (grade),Feedback comments\n"
+        'Participant 11,First0 O\'Neil,s000@uni.test,Submitted,,"13,00",Yes,-,-,\n'
+        'Participant 12,Ann Nobody,ann@uni.test,No submission,"5,00","13,00",Yes,-,-,old\n',
+        "utf-8",
+    )
+    result, records = export("--for", "moodle", "-a", LESSON, "--template", str(template))
+    assert result.exit_code == 0, result.output
+    assert float(records[0]["Grade"]) == scores(export.root, LESSON)["s000"]
+    assert records[0]["Identifier"] == "Participant 11"
+    assert records[0]["Last modified (grade)"] == "-"
+    assert records[1]["Grade"] == "5,00"
+    assert records[1]["Feedback comments"] == "old"
+
+
+def test_gradescope_has_four_columns_for_each_assignment(export):
+    _, records = export("--for", "gradescope", "-a", LESSON)
+    suffixes = ["", " - Max Points", " - Submission Time", " - Lateness (H:M:S)"]
+    assert list(records[0])[4:] == [LESSON + suffix for suffix in suffixes]
+    by_id = {record["SID"]: record for record in records}
+    assert by_id["s013"][f"{LESSON} - Lateness (H:M:S)"] == "01:00:00"
+    assert by_id["s000"][f"{LESSON} - Lateness (H:M:S)"] == "00:00:00"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-a", "07_nothing"], "no assignment '07_nothing'"),
+        (["--for", "canvas", "--template", "missing.csv"], "missing.csv cannot be read"),
+        (["--for", "gradescope", "--template", "x.csv"], "--template is for Canvas and Moodle"),
+        (["--feedback"], "no feedback yet"),
+    ],
+)
+def test_a_mistake_is_one_sentence(options, message, export):
+    result, _ = export(*options)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_without_a_gradebook_there_is_one_sentence(course_dir):
+    result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
+    assert result.exit_code == 2
+    assert "no gradebook" in result.output
+    assert not (course_dir / "gradebook.db").exists()
+
+
+def test_a_locked_or_broken_gradebook_is_one_sentence(course_dir):
+    (course_dir / "gradebook.db").write_bytes(b"not a database" * 100)
+    result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
+    assert result.exit_code == 2
+    assert "cannot be read" in result.output
+
+
+@pytest.fixture
+def feedback_names(graded_class, answered, zipped, tmp_path):
+    """feedback_names(names of an export, platform) -> names in the feedback zip for that platform."""
+
+    def run(names, platform, *options):
+        root = graded_class(6).root
+        roster = tmp_path / "roster.csv"
+        roster.write_text(ROSTER, "utf-8")
+        archive = zipped({name: answered(LESSON, f"return {name!r}") for name in names})
+        placed = CliRunner().invoke(collect, [str(archive), "--course-dir", str(root), "--roster", str(roster)])
+        assert placed.exit_code == 0, placed.output
+        for student in ("s000", "s001"):
+            folder = root / "feedback" / student / LESSON
+            folder.mkdir(parents=True)
+            (folder / f"{LESSON}.html").write_text(f"<p>For {student}</p>")
+        arguments = ["--feedback", "--for", platform, "--course-dir", str(root), "--roster", str(roster), *options]
+        result = CliRunner().invoke(command, [*arguments, "--to", str(tmp_path)])
+        assert result.exit_code == 0, result.output
+        [target] = tmp_path.glob("feedback_*.zip")
+        with zipfile.ZipFile(target) as found:
+            return {name: found.read(name).decode() for name in found.namelist()}
+
+    return run
+
+
+def test_canvas_gets_its_own_names_back(feedback_names):
+    exported = [f"oneilfirst0_11_901_{LESSON}.ipynb", f"müllerfirst1_LATE_12_902_{LESSON}-1.ipynb"]
+    assert feedback_names(exported, "canvas") == {
+        f"oneilfirst0_11_901_{LESSON}.html": "<p>For s000</p>",
+        f"müllerfirst1_LATE_12_902_{LESSON}-1.html": "<p>For s001</p>",
+    }
+
+
+def test_moodle_gets_feedback_names_with_participant_numbers(feedback_names):
+    exported = [f"{name}_{number}_assignsubmission_file/{LESSON}.ipynb" for name, number in [("Ann", 11), ("Bob", 12)]]
+    assert set(feedback_names(exported, "moodle")) == {
+        f"Ann_11_assignfeedback_file_{LESSON}.html",
+        f"Bob_12_assignfeedback_file_{LESSON}.html",
+    }
+
+
+def test_moodle_takes_the_number_from_the_roster_when_the_export_has_none(feedback_names):
+    names = feedback_names([f"x/s000/{LESSON}.ipynb", f"x/s001/{LESSON}.ipynb"], "moodle")
+    assert set(names) == {
+        f"First0 O'Neil_11_assignfeedback_file_{LESSON}.html",
+        f"First1 Müller_12_assignfeedback_file_{LESSON}.html",
+    }
+
+
+def test_the_tables_serve_nbgrader_export_too(graded_class):
+    graded = graded_class(6)
+    exporter = "course.grading.export.plugins.CanvasExporter"
+    run = [sys.executable, "-m", "nbgrader", "export", f"--exporter={exporter}", "--to=canvas.csv"]
+    done = subprocess.run(run, cwd=graded.root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = read_rows((graded.root / "canvas.csv").read_text("utf-8"))
+    assert rows[0][0] == "Student"
+    assert len(rows) == 2 + 6
