@@ -17,6 +17,10 @@ from course.checks import scratch
 from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
 from course.checks.state import fresh_state
+from course.encoding import sinusoidal_encoding
+
+LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
+_KEPT, _MISSING = "__kept__", object()
 
 
 def independent(value):
@@ -60,9 +64,40 @@ class Candidate:
         overwrite(self.guard(self.object, *first_arguments))
         return self(*arguments), first_arguments
 
+    def mixes_devices(self, *arguments):
+        """Whether a call with its tensors on another device meets one that is not there, or gives a result elsewhere.
+
+        The other device is torch's "meta", which has shapes and no numbers, and which every machine has.
+        """
+        moved = [value.to("meta") if isinstance(value, torch.Tensor) else value for value in arguments]
+        error = self.raised_by(*moved)
+        if error is not None:  # other errors come from the missing numbers
+            return "expected device" in str(error)
+        result = self(*moved)
+        return isinstance(result, torch.Tensor) and result.device.type != "meta"
+
+    def lend(self, name):
+        """Until give_back, put the course's own ``name`` among the student's: no mistake made there counts here."""
+        self.namespace.setdefault(_KEPT, {})[name] = self.namespace.get(name, _MISSING)
+        self.namespace[name] = LENT[name]
+
+    def give_back(self, name):
+        """Put back what the student's names held before lend."""
+        own = self.namespace[_KEPT].pop(name)
+        if own is _MISSING:
+            del self.namespace[name]
+        else:
+            self.namespace[name] = own
+
     def seen_as(self, view, *arguments):
-        """What ``view``, a function of the course, makes of the result: plain data about an object."""
-        return view(self(*arguments))
+        """What ``view``, a function of the course, makes of the result: plain data about an object.
+
+        ``view.around``, where there is one, is a context that the call runs in; view gets what it yields as well.
+        """
+        if not hasattr(view, "around"):
+            return view(self(*arguments))
+        with view.around() as watched:
+            return view(self(*arguments), watched)
 
     def gradients(self, cotangent, *arguments, output=0, **keywords):
         """Gradients of sum(cotangent * result) for the positional arguments that ask for one, as a list.
@@ -203,8 +238,12 @@ class Layer:
 
     def __call__(self, *arguments, **keywords):
         """Output for copies of the arguments."""
+        return self.observe(*arguments, **keywords)[0]
+
+    def observe(self, *arguments, **keywords):
+        """(output, arguments as the call left them)."""
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
-        return self.candidate.guard(self.module, *arguments, **keywords)
+        return self.candidate.guard(self.module, *arguments, **keywords), arguments
 
     def gradients(self, cotangent, *arguments, output=0, **keywords):
         """Gradients of sum(cotangent * result) for the parameters, by name, and for the first argument ('x').
