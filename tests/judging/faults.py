@@ -69,7 +69,7 @@ def stub_faults(lesson_name):
             for test_id in exercise.tests
             if test_id not in verdict.failures
         ]
-        faults += [f"{lesson.path}: {test_id} raises {error!r} for the stub" for test_id, error in verdict.unexpected.items()]
+        faults += [
+            f"{lesson.path}: {test_id} raises {error!r} for the stub" for test_id, error in verdict.unexpected.items()
+        ]
     return faults
-
-

@@ -1,5 +1,7 @@
 """The source of every lesson is sound, and each kind of fault is named with its file and cell."""
 
+import json
+
 import jupytext
 import pytest
 
@@ -8,11 +10,13 @@ from tests.judging.lesson import SOURCE, lesson_names
 
 FOLDERS = sorted(path for path in SOURCE.iterdir() if path.is_dir())
 
-SOUND = '''# %% nbgrader={"grade": true, "grade_id": "test_one", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+META = {"grade": True, "grade_id": "test_one", "locked": True, "points": 1}
+META |= {"schema_version": 3, "solution": False, "task": False}
+SOUND = f"""# %% nbgrader={json.dumps(META)}
 ### BEGIN HIDDEN TESTS
 assert True
 ### END HIDDEN TESTS
-'''
+"""
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
@@ -35,7 +39,11 @@ def test_sound_cell_has_no_fault(tmp_path):
         ("### BEGIN HIDDEN TESTS\n", "", "lesson.py: cell 1 (test_one): a graded cell without hidden tests"),
         ('"points": 1, ', "", "lesson.py: cell 1 (test_one): nbgrader refuses its metadata"),
         ('"schema_version": 3', '"schema_version": 99', "lesson.py: cell 1 (test_one): nbgrader refuses its metadata"),
-        ("assert True", "assert True\n### END HIDDEN TESTS\n\n" + SOUND, "lesson.py: the grade id test_one stands 2 times"),
+        (
+            "assert True",
+            "assert True\n### END HIDDEN TESTS\n\n" + SOUND,
+            "lesson.py: the grade id test_one stands 2 times",
+        ),
         ('"task": false', '"task": true', "nbgrader refuses its metadata"),
     ],
 )
@@ -47,4 +55,7 @@ def test_fault_is_named(old, new, sentence):
 def test_folder_without_a_notebook_is_named(tmp_path):
     folder = tmp_path / "07_new"
     folder.mkdir()
-    assert [fault.split(":")[0] for fault in folder_faults(folder)] == [str(folder / "07_new.py"), str(folder / "07_new.ipynb")]
+    assert [fault.split(":")[0] for fault in folder_faults(folder)] == [
+        str(folder / "07_new.py"),
+        str(folder / "07_new.ipynb"),
+    ]
