@@ -21,6 +21,7 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
     bottom = 22 + round(CHARACTER * max(map(len, columns), default=0))
     top = 22
     marks = [Text(left, 14, title, 12), Tile(left, top, width, height, shades(values, low, high))]
+    marks.append(Box(left, top, width, height, None, "ink", faint=True))
     for i in labelled(len(rows), height):
         marks.append(Text(left - 4, top + (i + 0.5) * height / count_r + 4, rows[i], 11, "end"))
     for j in labelled(len(columns), width):

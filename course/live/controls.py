@@ -53,10 +53,10 @@ def control(parameter):
 @control.register
 def _(parameter: Whole):
     limits = {"min": parameter.low, "max": parameter.high, "value": parameter.default}
-    box = widgets.BoundedIntText(**limits, **named(parameter.label, "170px"))
+    box = widgets.BoundedIntText(**limits, **named(parameter.label, "140px"))
     # The box shows the number and carries the name; a readout would be one more control without a name.
-    slider = widgets.IntSlider(**limits, step=parameter.step, readout=False, layout=layout("150px"))
-    return Control(widgets.HBox([box, slider], layout=layout("360px")), slider, box)
+    slider = widgets.IntSlider(**limits, step=parameter.step, readout=False, layout=layout("120px"))
+    return Control(widgets.HBox([box, slider], layout=layout("280px")), slider, box)
 
 
 @control.register

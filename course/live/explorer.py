@@ -91,12 +91,12 @@ class Explorer:
             self._show(source)
 
     def _show(self, source=None):
+        self._view.show(self._frame)  # first, because this is what the eye waits for
         self._writing = True  # what the controls report meanwhile is our own writing
         try:
             self._view.write(self._state, source)
         finally:
             self._writing = False
-        self._view.show(self._frame)
 
     def _moved(self, name, control, source):
         with self._lock:

@@ -100,7 +100,8 @@ def unsplittable(function, num_heads, seq_len, d_model, error):
             problem = str(complaint)
     counts = " or ".join(map(str, nearest_counts(num_heads, d_model)))
     return Frame(
-        (columns_panel(d_model, num_heads),),
+        (columns_panel(d_model, num_heads), *hollow_maps(num_heads, seq_len)),
+        ledger=(("d_head = d_model / H", f"{d_model} / {num_heads} is not whole"),),
         summary=f"{num_heads} heads of {d_model // num_heads} columns leave {d_model % num_heads} of the {d_model} "
         f"columns over. Nearest head counts that work: {counts}.",
         problem=problem,
@@ -147,22 +148,23 @@ def describe(weights, d_model):
 def maps(weights, name):
     """One panel for each head of weights (H, T, T); bright is the largest weight of all."""
     high = float(weights.max())
-    side = 150 if len(weights) <= 8 else 120
-    words = WORDS[: weights.shape[1]]
     return [
-        matrix(
-            head,
-            f"{name} {h}",
-            map_text(head, f"{name} {h}"),
-            rows=words,
-            columns=words,
-            high=high,
-            side=side,
-            row_name="query",
-            column_name="key",
-        )
+        head_map(head, f"{name} {h}", map_text(head, f"{name} {h}"), len(weights), high)
         for h, head in enumerate(weights)
     ]
+
+
+def hollow_maps(num_heads, seq_len):
+    """Empty panels where the maps would stand, so that the page keeps its height while a slider passes by."""
+    nothing = np.full((seq_len, seq_len), np.nan)
+    return [head_map(nothing, f"head {h}", f"No map of head {h}", num_heads) for h in range(num_heads)]
+
+
+def head_map(head, name, alt, num_heads, high=1.0):
+    """The panel of one head's weights (T, T)."""
+    words = WORDS[: len(head)]
+    axes = {"rows": words, "columns": words, "row_name": "query", "column_name": "key"}
+    return matrix(head, name, alt, **axes, high=high, side=150 if num_heads <= 8 else 120)
 
 
 def map_text(head, name):

@@ -22,18 +22,17 @@ MAX_WIDTH = 256
 
 
 @cache
-def embeddings():
-    """Word vectors plus positions, (64, 256), float32: equal words differ only by where they stand."""
+def word_vectors():
+    """A vector for each word of the text, (64, 256), float32: equal words have equal vectors."""
     generator = torch.Generator().manual_seed(0)
     vocabulary = sorted(set(WORDS))
-    words = torch.randn(len(vocabulary), MAX_WIDTH, generator=generator)
-    rows = torch.tensor([vocabulary.index(word) for word in WORDS])
-    return words[rows] + torch.as_tensor(sinusoidal_encoding(MAX_TOKENS, MAX_WIDTH), dtype=torch.float32)
+    vectors = torch.randn(len(vocabulary), MAX_WIDTH, generator=generator)
+    return vectors[[vocabulary.index(word) for word in WORDS]]
 
 
 @cache
 def queries_and_keys():
-    """Q and K, each (64, 256): the embeddings, each with a little noise of its own so that they differ."""
+    """Q and K, each (64, 256): words plus positions, each with a little noise of its own so that they differ."""
     generator = torch.Generator().manual_seed(1)
-    x = embeddings()
+    x = word_vectors() + torch.as_tensor(sinusoidal_encoding(MAX_TOKENS, MAX_WIDTH), dtype=torch.float32)
     return tuple(0.7 * x + 0.3 * torch.randn(x.shape, generator=generator) for _ in range(2))
