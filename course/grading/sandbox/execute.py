@@ -1,0 +1,167 @@
+"""nbgrader's Execute, in the sandbox: one exercise's disaster stays its own.
+
+Put it in nbgrader's place in ``Autograde.autograde_preprocessors``; everything set for ``Execute`` holds
+here too. Each cell runs under limits. Where one ends its kernel, a new kernel runs the earlier cells
+again, without those that ended one, and grading goes on with the next cell.
+"""
+
+import os
+import shutil
+
+from nbformat.v4 import new_markdown_cell
+from nbgrader.preprocessors import Execute
+from traitlets import Bool, Int, Type, default
+
+from course.grading.sandbox import messages
+from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel, UnconfinedKernelManager
+from course.grading.sandbox.outputs import error_output
+from course.grading.sandbox.provisioner import SandboxProvisioner
+
+STUDENT = "student"  # the name of the kernel in which a student's code runs
+UNCONFINED = "Graded without a sandbox: this submission's code ran with the instructor's rights."
+
+
+def is_executed(cell):
+    """Tags are a student's to set, so none keeps a cell from running."""
+    return cell.cell_type == "code" and cell.source.strip() != ""
+
+
+def is_test(cell):
+    """Whether the cell is a test and nothing else: it defines nothing that a later cell needs."""
+    marks = cell.metadata.get("nbgrader", {})
+    return bool(marks.get("grade")) and not marks.get("solution")
+
+
+class SandboxedExecute(Execute):
+    """Runs a submission cell by cell in confined kernels and records what each cell came to."""
+
+    unconfined = Bool(
+        help="Run students' code without a sandbox and mark every graded notebook so. "
+        "The environment variable COURSE_UNCONFINED=1 does the same."
+    ).tag(config=True)
+    output_limit = Int(2 * 1024**2, help="Bytes of output that one cell may leave in the notebook.").tag(config=True)
+    confined_manager = Type(ConfinedKernelManager, help="Makes the kernels that run students' code.").tag(config=True)
+
+    @default("unconfined")
+    def _unconfined_from_environment(self):
+        return os.environ.get("COURSE_UNCONFINED", "") not in ("", "0")
+
+    def preprocess(self, nb, resources, km=None):
+        """Run every code cell of ``nb`` in place, in order, whatever becomes of the others."""
+        self.folder = resources.get("metadata", {}).get("path") or None
+        self.require_protection(resources)
+        self.limits = SandboxProvisioner(config=self.config).limits
+        self.kernels, self.history, self.events = {}, [], []
+        try:
+            nb.metadata["language_info"] = self.kernel(STUDENT).language_info()
+            for index, cell in enumerate(nb.cells):
+                if is_executed(cell):
+                    self.run_cell(cell, messages.cell_name(cell, index))
+        finally:
+            for kernel in self.kernels.values():
+                kernel.stop()
+        self.mark(nb)
+        return nb, resources
+
+    def require_protection(self, resources):
+        """Stop all grading where there is no sandbox, leaving nothing behind that looks graded."""
+        if self.unconfined:
+            return
+        try:
+            require_sandbox()
+        except SandboxUnavailable:
+            if "nbgrader" in resources and self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)  # as nbgrader does where grading fails
+            raise
+
+    def kernel_name_of(self, cell):
+        """Which kernel runs ``cell``. A subclass may send tests to one that no student's code has touched."""
+        return STUDENT
+
+    def make_kernel(self, name):
+        manager = UnconfinedKernelManager if self.unconfined else self.confined_manager
+        return Kernel(manager, self.folder, self.startup_timeout, self.config)
+
+    def kernel(self, name):
+        """The kernel called ``name``, started when it is first needed."""
+        if name not in self.kernels:
+            self.kernels[name] = self.make_kernel(name).start()
+        return self.kernels[name]
+
+    def run_cell(self, cell, name):
+        """Run one cell, write its outputs, and have a kernel ready for the next."""
+        kernel = self.kernel(self.kernel_name_of(cell))
+        if not kernel.is_alive():  # ended by something that an earlier cell left running
+            self.blame_last_cell(kernel)
+            self.recover(kernel)
+        run = self.run_source(kernel, cell)
+        self.write(cell, name, run)
+        self.history.append((cell, name, run.ending == "finished"))
+        if not run.alive:
+            self.recover(kernel)
+
+    def run_source(self, kernel, cell):
+        return kernel.run(cell.source, self.time_limit(cell), self.output_limit)
+
+    def time_limit(self, cell):
+        """Seconds for ``cell``; None where the configuration sets no limit."""
+        return self._get_timeout(cell)
+
+    def recover(self, kernel):
+        """Start ``kernel`` anew and repeat what made its state, without the cells that had to be stopped.
+
+        A cell that ends the kernel while it is repeated is left out too, so this comes to an end.
+        """
+        kernel.restart()
+        for position, (cell, name, good) in enumerate(self.history):
+            if good and not is_test(cell) and self.kernels[self.kernel_name_of(cell)] is kernel:
+                run = self.run_source(kernel, cell)
+                if run.ending != "finished":
+                    self.history[position] = (cell, name, False)
+                    self.record(name, run.ending)
+                if not run.alive:
+                    return self.recover(kernel)
+        return None
+
+    def blame_last_cell(self, kernel):
+        """Mark the last cell of a student that ran as the one that left the process dying."""
+        ending = getattr(kernel.manager.provisioner, "stopped_for", None) or "died"
+        for position in reversed(range(len(self.history))):
+            cell, name, good = self.history[position]
+            if good and not is_test(cell):
+                self.history[position] = (cell, name, False)
+                cell.outputs.append(error_output(messages.STOPPED, self.sentence(ending, name, cell)))
+                self.record(name, ending)
+                return
+
+    def sentence(self, ending, name, cell):
+        return messages.stopped(ending, name, self.time_limit(cell), self.limits, self.output_limit)
+
+    def write(self, cell, name, run):
+        """Put the outputs of ``run`` into ``cell``; a cell that did not run to its end always shows an error."""
+        outputs, reply = run.outputs, run.reply or {}
+        if outputs.cut:
+            outputs.note(messages.cut(name, self.output_limit))
+        if run.ending != "finished":
+            outputs.fail(messages.STOPPED, self.sentence(run.ending, name, cell))
+            self.record(name, run.ending)
+        elif not run.succeeded:
+            if note := messages.explanation(reply, name, self.limits):
+                outputs.note(note)
+            if not outputs.has_error():  # lost in a flood, or never sent
+                outputs.fail(str(reply.get("ename", messages.STOPPED)), str(reply.get("evalue", "")))
+        cell.outputs = outputs.kept
+        count = reply.get("execution_count")
+        cell.execution_count = count if isinstance(count, int) else None
+
+    def record(self, name, ending):
+        self.log.warning("%s: stopped (%s)", name, ending)
+        self.events.append({"cell": name, "ending": ending})
+
+    def mark(self, nb):
+        """Say in the notebook how it was run, for reports and for whoever reads it."""
+        nb.metadata["course_grading"] = {"confined": not self.unconfined, "stopped": self.events}
+        if self.unconfined:
+            self.log.warning(UNCONFINED)
+            nb.cells.insert(0, new_markdown_cell(f"**{UNCONFINED}**"))
