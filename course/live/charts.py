@@ -50,8 +50,9 @@ def colour_scale(low, high, title, x=4, y=22, width=168):
 
 
 def nice_ticks(low, high, count=5):
-    """About count round numbers from low to high."""
-    if high <= low:
+    """About count round numbers between low and high, which may stand in either order."""
+    low, high = min(low, high), max(low, high)
+    if high == low:
         return [low]
     raw = (high - low) / count
     unit = 10 ** math.floor(math.log10(raw))

@@ -149,6 +149,7 @@ def heatmap(table, title, position):
     left, top = 22, 22
     marks = list(panel.marks) + colour_scale(-1, 1, "value", left, 284)
     marks += [Text(left - 2, top + 8, "0", 10, "end"), Text(left - 2, top + 220, str(seq_len - 1), 10, "end")]
+    marks += [Text(left, top + 234, "0", 10), Text(left + 300, top + 234, str(d_model - 1), 10, "end")]
     if position < seq_len:
         height = 220 / seq_len
         for y in (top + position * height, top + (position + 1) * height):

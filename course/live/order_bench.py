@@ -58,14 +58,14 @@ def layer():
     """One attention layer with weights that are the same in every session; the caller's seed is left alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return MultiHeadAttention(WIDTH, NUM_HEADS).eval()
+        return MultiHeadAttention(WIDTH, NUM_HEADS).eval().requires_grad_(False)
 
 
 @cache
 def learned():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        table = encoding.LearnedPositionalEncoding(MAX_TOKENS, WIDTH)
+        table = encoding.LearnedPositionalEncoding(MAX_TOKENS, WIDTH).requires_grad_(False)
         nn.init.normal_(table.table)  # as large as the word vectors, as a trained table is
         return table
 
@@ -164,7 +164,8 @@ def students_table(function):
 
 
 def describe(shown, order, name):
-    return verdict(shown.error, order, {NONE: "Without positions"}.get(name, f"With the encoding {name}"))
+    openings = {NONE: "Without positions", ALONG_BATCH: "With the encoding added along the batch"}
+    return verdict(shown.error, order, openings.get(name, f"With the {name} encoding"))
 
 
 def verdict(error, order, opening):
@@ -176,7 +177,7 @@ def verdict(error, order, opening):
             f"{opening}, the output is the same rows in the new order: equivariance error {error:.1e}. "
             "The layer cannot tell the two sentences apart."
         )
-    return f"{opening}, the output has changed: equivariance error {error:.3f}. The layer knows the order."
+    return f"{opening}, the output has changed: equivariance error {error:.3f}. The layer tells the two orders apart."
 
 
 def maps(shown, order, whose):

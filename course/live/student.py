@@ -59,8 +59,18 @@ def describe(error):
     return f"{type(error).__name__}{': ' * bool(message)}{message}{place}"
 
 
-def numbers(function, result, shape):
-    """The result as a float64 array of this shape; a Complaint where it is anything else, or not finite."""
+def pair(function, result):
+    """The result as (out, weights); a Complaint where it is anything else."""
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise Complaint(f"Your {title(function)} returned {type(result).__name__}: the pair (out, weights) was wanted.")
+    return result
+
+
+def numbers(function, result, shape, finite=slice(None)):
+    """The result as a float64 array of this shape; a Complaint where it is anything else, or not finite.
+
+    ``finite`` selects the rows, on the last axis but one, in which NaN and infinity are refused.
+    """
     name = f"Your {title(function)}"
     if result is None:
         raise Complaint(f"{name} returned None: does it end with return?")
@@ -72,8 +82,11 @@ def numbers(function, result, shape):
         raise Complaint(f"{name} returned {type(result).__name__}: an array of shape {shape} was wanted.") from None
     if array.shape != shape:
         raise Complaint(f"{name} returned shape {array.shape}: {shape} was wanted.")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    bad = np.zeros(shape, dtype=bool)
+    judged = (..., finite, slice(None)) if len(shape) > 1 else ...
+    bad[judged] = ~np.isfinite(array[judged])
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise Complaint(f"{name} returned {array[where]} at {list(where)}: every entry should be a number.")
     return array
 
