@@ -1,8 +1,10 @@
 """Checks of weighted_average, the step that every head ends with."""
 
+import itertools
+
 import numpy as np
 
-from course.checks.compare import check_close, check_dtype, check_numpy, check_shape, check_true
+from course.checks.compare import TOLERANCE, check_close, check_dtype, check_numpy, check_shape, check_true
 from course.checks.exam import check
 from course.checks.inputs import normal
 
@@ -26,42 +28,71 @@ def average_shape(candidate, queries, keys, width):
 @check("numbers by hand")
 def average_by_hand(candidate, weights, values, expected):
     """A case small enough to do on paper; expected is the answer."""
-    result = candidate(np.array(weights), np.array(values))
+    weights, values = np.array(weights), np.array(values)
+    result = candidate(weights, values)
+    check_numpy(result)
     check_shape(result, np.shape(expected), _SHAPE_HINT)
-    check_close(result, np.array(expected), "Row t is the sum over s of weights[t, s] times values[s].")
+    check_close(
+        result,
+        np.array(expected),
+        "Row t is the sum over s of weights[t, s] times values[s].",
+        suspects=_slips(weights, values),
+    )
 
 
 @check("any sizes")
 def average_sizes(candidate, cases):
-    """cases: (T, S, d) triples."""
-    for seed, (queries, keys, width) in enumerate(cases):
-        weights, values = _case(queries, keys, width, seed=10 * seed)
+    """cases: (T, S, d) triples. Each in both precisions, in C order and in Fortran order."""
+    for seed, (case, dtype) in enumerate(itertools.product(cases, TOLERANCE)):
+        weights, values = _case(*case, dtype, seed=10 * seed)
         expected = np.array([sum(weight * value for weight, value in zip(row, values, strict=True)) for row in weights])
-        again = np.exp(weights) / np.exp(weights).sum(-1, keepdims=True)
+        order = "CF"[seed // 2 % 2]
+        result = candidate(np.asarray(weights, order=order), np.asarray(values, order=order))
+        check_numpy(result)
+        check_shape(result, expected.shape, _SHAPE_HINT)
         check_close(
-            candidate(weights, values),
+            result,
             expected,
             "Row t is the sum over s of weights[t, s] times values[s]: keep every weight, and sum over s alone.",
-            suspects=[
-                (
-                    "These weights are already normalised: use them as they are, without another softmax.",
-                    again @ values,
-                ),
-                (
-                    "The weights count: this is the plain mean of the values, whatever the weights say.",
-                    expected * 0 + values.mean(0),
-                ),
-                (
-                    "Sum over s without dividing by the number of values: the weights already sum to one.",
-                    expected / keys,
-                ),
-                (
-                    "Every value takes part in proportion to its weight, not only the one with the largest.",
-                    values[weights.argmax(-1)],
-                ),
-                ("Use the weights themselves, not their squares or their square roots.", weights**2 @ values),
-            ],
+            atol=TOLERANCE[dtype],
+            suspects=_slips(weights, values),
         )
+
+
+def _slips(weights, values):
+    """(hint, what that slip gives) for weights (T, S) and values (S, d)."""
+    (queries, keys), right = weights.shape, weights @ values
+    again = np.exp(weights) / np.exp(weights).sum(-1, keepdims=True)
+    by_column = weights / weights.sum(0)
+    first_row_only = np.concatenate((right[:1], right[1:] * 0))
+    slips = [
+        ("These weights are already normalised: use them as they are, without another softmax.", again @ values),
+        (
+            "This is the plain sum of the values: each counts with its weight, and the weights need no normalising.",
+            right * 0 + values.sum(0),
+        ),
+        ("The rows of weights already sum to one: do not normalise the columns.", by_column @ values),
+        (
+            "The weights count: this is the plain mean of the values, whatever the weights say.",
+            right * 0 + values.mean(0),
+        ),
+        ("Sum over s without dividing by the number of values: the weights already sum to one.", right / keys),
+        ("Sum over s without dividing by the number of rows: the weights already sum to one.", right / queries),
+        ("Every row of weights makes its own row of the result: this repeats the first.", right * 0 + right[:1]),
+        ("Only the first row is filled: return belongs after the loop, not inside.", first_row_only),
+        (
+            "Every value takes part in proportion to its weight, not only the one with the largest.",
+            values[weights.argmax(-1)],
+        ),
+        ("Use the weights themselves, not their squares or their square roots.", weights**2 @ values),
+        ("Use the weights themselves, not their squares or their square roots.", np.sqrt(weights) @ values),
+        ("Add the products up over all s: this one keeps only the last.", weights[:, -1:] @ values[-1:]),
+        ("The sum runs over all s: this one leaves out the last.", weights[:, :-1] @ values[:-1]),
+        ("The sum runs over all s: this one leaves out the first.", weights[:, 1:] @ values[1:]),
+    ]
+    if queries == keys:
+        slips.append(("Row t of the result belongs to row t of weights, not to its column t.", weights.T @ values))
+    return slips
 
 
 @check("precision and arguments kept")
@@ -69,7 +100,11 @@ def average_keeps(candidate, queries, keys, width):
     for dtype in ("float32", "float64"):
         weights, values = _case(queries, keys, width, dtype)
         result, after = candidate.observe(weights, values)
-        check_dtype(result, dtype, "Compute in the precision of the input: no dtype=, no astype.")
+        check_dtype(
+            result,
+            dtype,
+            "Keep the dtype of the arguments: no astype, and np.zeros makes float64 unless you give it a dtype.",
+        )
         unchanged = all((before == now).all() for before, now in zip((weights, values), after, strict=True))
         check_true(
             unchanged, "an argument was changed in place.", "Compute new arrays; *= and += write into the caller's."

@@ -276,6 +276,16 @@ def overwrite(value):
             value[...] = 77
 
 
+SHAPES_DO_NOT_FIT = (
+    "mismatch",
+    "not aligned",
+    "broadcast",
+    "shapes cannot be multiplied",
+    "must match",
+    "Expected size",
+)
+
+
 def sentence(error):
     """Type and first line of an exception, short enough for one line."""
     text = str(error).strip().splitlines()
@@ -286,6 +296,8 @@ def hint_for(error):
     """What to look at for a kind of exception."""
     if isinstance(error, NameError):
         return "A name is used before it exists: check its spelling, and run the cells above."
+    if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
+        return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):
