@@ -64,16 +64,16 @@ def _code(slot, matching):
         note = "Its answer was found in the cell of another exercise."
         return Answer(cells[holder].text, used=own, remarks=[Remark("answer elsewhere", note, slot.grade_id)])
     written = [i for i in own if cells[i].text.strip()]
-    if own and not written:
-        return Answer("", used=own)
+    if not written:
+        return Answer("" if own else None, used=own)
     answered = [i for i in written if not is_unanswered(cells[i].text, slot.released)]
     definers = [i for i in answered if matching.names[i] & slot.names]
-    if not answered:
-        return Answer(used=own)
     if len(definers) > 1:
         return _last_copy(slot, matching, own, answered, definers)
-    parts = answered if definers or not slot.names else written
+    parts = answered if answered and (definers or not slot.names) else written
     before, after = _fragments(parts, slot, matching)
+    if not (answered or before or after):
+        return Answer(used=own)
     parts = before + parts + after
     answer = Answer("\n".join(cells[i].text.strip("\n") for i in parts), used=sorted({*own, *parts}))
     if len(parts) > 1:

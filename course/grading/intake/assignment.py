@@ -5,21 +5,12 @@ from enum import Enum
 from functools import cached_property
 
 from nbformat.notebooknode import NotebookNode, from_dict
-from nbgrader.preprocessors import (
-    ClearHiddenTests,
-    ClearMarkScheme,
-    ClearOutput,
-    ClearSolutions,
-    ComputeChecksums,
-    IncludeHeaderFooter,
-    LockCells,
-)
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import SaveCells
 
 from course.grading.intake.python_text import bound_names
 
-# What nbgrader's generate_assignment does up to the point where it stores the tests, and what it does after.
-AS_GRADED = (IncludeHeaderFooter, LockCells, ClearSolutions, ClearOutput, ComputeChecksums)
-AS_RELEASED = (ClearHiddenTests, ClearMarkScheme)
+NBGRADERS_OWN = tuple(GenerateAssignment.preprocessors.default_args[0])
 
 
 class Owner(Enum):
@@ -27,7 +18,7 @@ class Owner(Enum):
 
     SOLUTION = "solution"  # the student, in a cell that nbgrader knows
     ANSWER = "answer"  # the student, in the Markdown cell below a manually graded task
-    LOCKED = "locked"  # the source: tests, tasks and read-only cells
+    LOCKED = "locked"  # the source: tests, tasks, read-only and folded cells
     PLAIN = "plain"  # the source; a student may play with it
 
 
@@ -53,11 +44,16 @@ class Assignment:
     slots: tuple[Slot, ...]
 
     @classmethod
-    def from_source(cls, name, source, parent=None):
-        """From the source notebook with solutions in it; ``parent`` brings nbgrader's settings (stubs, header, …)."""
-        source = _copy(source)
-        graded = _run(AS_GRADED, source, parent)
-        released = _run(AS_RELEASED, graded, parent)
+    def from_source(cls, name, source, preprocessors=NBGRADERS_OWN, parent=None, assignment=None):
+        """From the source notebook, with solutions and hidden tests in it.
+
+        ``preprocessors`` are those of ``GenerateAssignment``: what comes before SaveCells makes the notebook as the
+        gradebook knows it, what comes after makes it the released one. ``parent`` brings nbgrader's settings.
+        """
+        stored = preprocessors.index(SaveCells)
+        resources = {"unique_key": name, "nbgrader": {"notebook": name, "assignment": assignment or name}}
+        graded = _run(preprocessors[:stored], source, resources, parent)
+        released = _run(preprocessors[stored + 1 :], graded, resources, parent)
         solved = {_meta(cell)["grade_id"]: cell.source for cell in source.cells if _meta(cell).get("solution")}
         slots = [_slot(i, cell, released.cells[i].source, solved) for i, cell in enumerate(graded.cells)]
         return cls(name, graded, tuple(slots))
@@ -122,7 +118,8 @@ def _slot(index, cell, released, solved):
     if meta.get("grade") or meta.get("task") or meta.get("locked"):
         graded = bool(meta.get("grade") or meta.get("task"))
         return Slot(owner=Owner.LOCKED, grade_id=grade_id, graded=graded, **common)
-    return Slot(owner=Owner.PLAIN, **common)
+    folded = cell.metadata.get("jupyter", {}).get("source_hidden")  # set-up code, not meant to be played with
+    return Slot(owner=Owner.LOCKED if folded else Owner.PLAIN, **common)
 
 
 def _required_names(grade_id, released, solved):
@@ -133,8 +130,9 @@ def _required_names(grade_id, released, solved):
     return given or bound_names(solved)
 
 
-def _run(preprocessors, notebook, parent):
-    notebook, resources = _copy(notebook), {}
+def _run(preprocessors, notebook, resources, parent):
+    """The notebook after the preprocessors, a copy."""
+    notebook, resources = from_dict(notebook), dict(resources)
     for preprocessor in preprocessors:
         notebook, resources = preprocessor(parent=parent).preprocess(notebook, resources)
     return notebook
@@ -142,8 +140,3 @@ def _run(preprocessors, notebook, parent):
 
 def _meta(cell):
     return cell.metadata.get("nbgrader", {})
-
-
-def _copy(notebook):
-    """A deep copy, also of a plain dict."""
-    return from_dict(notebook)

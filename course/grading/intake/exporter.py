@@ -14,10 +14,10 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_markdown_cell
-from nbgrader.converters import Autograde, NbGraderException
+from nbgrader.converters import Autograde, GenerateAssignment, NbGraderException
 
 from course.grading.intake.assignment import Assignment
-from course.grading.intake.folder import read_folder
+from course.grading.intake.folder import irregular_files, read_folder
 from course.grading.intake.gradebook import clear_scores, graded_ids
 from course.grading.intake.settling import settle
 from course.grading.intake.verdicts import Intake, NotGradable, Verdict
@@ -31,6 +31,8 @@ class IntakeExporter(NotebookExporter):
         self._assignments = {}
         if isinstance(self.parent, Autograde):
             self._expect_every_submission(self.parent)
+            self._ignored, self._hook = self.parent.coursedir.ignore, self.parent.pre_convert_hook
+            self.parent.pre_convert_hook = self._before_submission
 
     def from_filename(self, filename, resources=None, **kwargs):
         """The notebook at filename; for one in submitted/ whatever of that folder turns out to be it."""
@@ -60,6 +62,13 @@ class IntakeExporter(NotebookExporter):
             if os.path.isdir(folder):
                 autograde.assignments[folder] = [os.path.join(folder, name) for name in names]
 
+    def _before_submission(self, notebooks, **about):
+        """Keep nbgrader, which copies a submission's other files, from following the links that are refused later."""
+        links = irregular_files(Path(notebooks[0]).parent)
+        self.parent.coursedir.ignore = [*self._ignored, *(glob.escape(path.name) for path in links)]
+        if self._hook:
+            self._hook(notebooks=notebooks, **about)
+
     def _submitted(self, student, assignment):
         course = self.parent.coursedir
         return Path(course.format_path(course.submitted_directory, student, assignment))
@@ -86,7 +95,10 @@ class IntakeExporter(NotebookExporter):
         key = about["assignment"], about["notebook"]
         if key not in self._assignments:
             source = nbformat.read(self._source(about), as_version=4)
-            assignment = Assignment.from_source(about["notebook"], source, parent=self.parent)
+            release = GenerateAssignment(coursedir=self.parent.coursedir, parent=self.parent)
+            assignment = Assignment.from_source(
+                about["notebook"], source, release.preprocessors, parent=release, assignment=about["assignment"]
+            )
             stored = graded_ids(about["db_url"], about["notebook"], about["assignment"])
             if stored != assignment.nbgrader_ids:
                 raise NbGraderException(

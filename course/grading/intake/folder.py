@@ -7,20 +7,25 @@ from pathlib import Path
 from course.grading.intake.choosing import LARGEST
 from course.grading.intake.verdicts import NotGradable, Remark
 
-DEEPEST = 4  # folders below the submission's own; an unpacked archive in an archive has three
+DEEPEST = 20  # folders below the submission's own; an unpacked archive has two or three
 LARGEST_OTHER = 50_000_000  # bytes of a file that is not called a notebook
 
 
 def read_folder(folder):
     """(files, remarks): bytes by path relative to the folder. NotGradable where the folder holds a link."""
     folder = Path(folder)
-    files, remarks, paths = {}, [], list(_regular_files(folder))
+    if found := irregular_files(folder):
+        raise NotGradable(
+            f"The submission holds a link or a special file ({found[0].name!r}), and those are refused.",
+            "Ask for the notebook itself.",
+        )
+    files, remarks = {}, []
+    paths = [path for path, _ in _entries(folder) if not _is_hidden(path.relative_to(folder))]
     notebooks = [path for path in paths if ".ipynb" in path.name.lower()]
     for path in notebooks or paths:
-        name = path.relative_to(folder).as_posix()
-        if path.stat().st_size > (LARGEST if notebooks else LARGEST_OTHER):
-            size = f"{path.stat().st_size / 1e6:.0f} MB"
-            remarks.append(Remark("too large", f"{name!r} has {size} and was not read."))
+        name, size = path.relative_to(folder).as_posix(), path.stat().st_size
+        if size > (LARGEST if notebooks else LARGEST_OTHER):
+            remarks.append(Remark("too large", f"{name!r} has {size / 1e6:.0f} MB and was not read."))
         else:
             files[name] = path.read_bytes()
     if remarks and not files:
@@ -28,23 +33,21 @@ def read_folder(folder):
     return files, remarks
 
 
-def _regular_files(folder, depth=0):
-    """Paths of the files below folder, hidden ones left out; NotGradable at the first link or special file."""
-    if folder.is_symlink():
-        raise _refused(folder)
+def irregular_files(folder):
+    """Paths at or below the folder that are links, pipes, sockets or devices."""
+    folder = Path(folder)
+    return [folder] if folder.is_symlink() else [path for path, mode in _entries(folder) if not stat.S_ISREG(mode)]
+
+
+def _entries(folder, depth=0):
+    """(path, mode) of everything below folder that is not a folder; no link is followed."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         mode = entry.stat(follow_symlinks=False).st_mode
-        if stat.S_ISDIR(mode):
-            if depth < DEEPEST and not entry.name.startswith("."):
-                yield from _regular_files(Path(entry.path), depth + 1)
-        elif not stat.S_ISREG(mode):
-            raise _refused(entry)
-        elif not entry.name.startswith("."):
-            yield Path(entry.path)
+        if not stat.S_ISDIR(mode):
+            yield Path(entry.path), mode
+        elif depth < DEEPEST:
+            yield from _entries(entry.path, depth + 1)
 
 
-def _refused(entry):
-    return NotGradable(
-        f"The submission holds a link or a special file ({entry.name!r}), and those are refused.",
-        "Ask for the notebook itself.",
-    )
+def _is_hidden(path):
+    return any(part.startswith(".") for part in path.parts)

@@ -57,7 +57,7 @@ class Matching:
     def _claim(self, i, slot):
         self.slot_of[i] = slot.index
         self.claimed.add(slot.index)
-        if slot.owner is not Owner.PLAIN and slot.owner is not Owner.ANSWER and not self.cells[i].grade_id:
+        if slot.grade_id and slot.owner is not Owner.ANSWER and not self.cells[i].grade_id:
             self.stripped.append(slot)
 
     def _free(self):
@@ -87,8 +87,8 @@ class Matching:
             slot = next((s for s in slots if s.index not in self.claimed), None)
             if slot:
                 self._claim(i, slot)
-            elif slots and slots[0].owner is Owner.LOCKED:
-                self.slot_of[i] = slots[0].index  # a copy of a test: nothing to keep
+            elif slots:
+                self.slot_of[i] = slots[0].index  # a copy of what the source has: nothing to keep
 
     def _by_definition(self):
         """Cells that define what a solution asks for, where its own cell is gone or still the stub."""

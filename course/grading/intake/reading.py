@@ -222,7 +222,7 @@ def _about_format(content, found):
     metadata = _dict(content.get("metadata"))
     if "widgets" in metadata:
         repairs.append(Remark("widget state", "The saved state of the explorers was left out."))
-    if any(key == "colab" for key in metadata) or any("colab" in _metadata(cell) for cell in found):
+    if "provenance" in _dict(metadata.get("colab")) or any("executionInfo" in _metadata(cell) for cell in found):
         repairs.append(Remark("Colab", "Colab's metadata was left out."))
     if "vscode" in metadata or any("vscode" in _metadata(cell) for cell in found):
         repairs.append(Remark("VS Code", "The metadata of VS Code was left out."))

@@ -46,7 +46,7 @@ def _require_this_assignment(assignment, matching):
         raise NotGradable(
             f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
         )
-    known = {slot.index for slot in assignment.slots if slot.owner is not Owner.PLAIN}
+    known = {slot.index for slot in assignment.by_id.values()}
     if not matching.claimed & known:
         raise NotGradable(f"No exercise of {assignment.name} was found in the notebook.", ASK_FOR_THIS)
 
@@ -105,7 +105,7 @@ def _about_order(matching):
     """Graded cells and answers that stood in another order than in the source."""
     slots = matching.assignment.slots
     standing = {matching.slot_of[i] for i in matching.in_order()}
-    moved = [slots[index] for index in sorted(matching.claimed - standing) if slots[index].owner is not Owner.PLAIN]
+    moved = [slots[index] for index in sorted(matching.claimed - standing) if slots[index].grade_id]
     if not moved:
         return []
     ids = ", ".join(slot.grade_id for slot in moved)
