@@ -12,7 +12,6 @@ from course.models import TinyEncoder
 from course.progress import Progress
 from course.tasks import IGNORE
 
-STEPS = 200
 GRADING_STEPS = 4  # enough to show that the cell runs; nothing that is graded depends on a training run
 TEST_SEED = 1_000_000  # far from the seeds of training, so that no test sequence was trained on
 
@@ -68,24 +67,26 @@ def new_model(task, seed=0, **settings):
         return TinyEncoder(task.num_symbols, task.num_classes, **settings)
 
 
-def train(model, task, steps=STEPS, seed=0, batch=32, learning_rate=2e-2, progress=None):
+def train(model, task, steps=None, seed=0, batch=32, progress=None):
     """Train the model in place on new examples of the task and return the ``Run``.
 
-    Interrupting the cell ends the run early: the model keeps what it has learned and the run says so.
-    While nbgrader grades, a run takes ``GRADING_STEPS`` steps at most. ``progress`` is a ``Progress``
-    that several runs share; without one, the run shows its own.
+    ``steps`` are the task's own by default. Interrupting the cell ends the run early: the model keeps
+    what it has learned and the run says so. While nbgrader grades, a run takes ``GRADING_STEPS`` steps
+    at most. ``progress`` is a ``Progress`` that several runs share; without one, the run shows its own.
     """
-    steps = min(steps, GRADING_STEPS) if is_grading() else steps
+    steps = task.steps if steps is None else steps
+    if is_grading():
+        steps = min(steps, GRADING_STEPS)
     if progress is None:
         with Progress(steps, visible=not is_grading()) as own:
-            run = train(model, task, steps, seed, batch, learning_rate, own)
+            run = train(model, task, steps, seed, batch, own)
         if run.interrupted:
             print(run.summary())
         return run
 
     run = Run(planned_steps=steps)
     generator = torch.Generator().manual_seed(seed)
-    optimiser = torch.optim.Adam(model.parameters(), learning_rate, fused=True)  # half the time of the default
+    optimiser = torch.optim.Adam(model.parameters(), task.learning_rate, fused=True)  # half the time of the default
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: warm_up_and_decay(step, steps))
     start = time.perf_counter()
     model.train()
@@ -121,7 +122,7 @@ def share_right(logits, targets):
     return (logits.argmax(-1) == targets)[counts].float().mean().item()
 
 
-def accuracy(model, task, seq_len=None, examples=500):
+def accuracy(model, task, seq_len=None, examples=250):
     """Share of right answers on new examples of length ``seq_len`` (by default the task's own)."""
     generator = torch.Generator().manual_seed(TEST_SEED)
     tokens, targets = task.draw_held_out(32 if is_grading() else examples, seq_len or task.seq_len, generator)

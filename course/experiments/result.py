@@ -22,7 +22,7 @@ class Result:
     lengths: list
     trained_at: int
     guessing: float | None
-    steps: int
+    steps: list
     accuracies: np.ndarray
     shortened: bool = False
 

@@ -9,7 +9,7 @@ import numpy as np
 from course.experiments.result import Result
 from course.progress import Progress
 from course.tasks import Task
-from course.training import STEPS, accuracy, is_grading, new_model, seeded, train
+from course.training import accuracy, is_grading, new_model, seeded, train
 
 SEEDS = (0, 1, 2)
 
@@ -49,7 +49,6 @@ class Experiment:
     finding: str
     conditions: tuple
     lengths: tuple = ()
-    steps: int = STEPS
     guessing: float | None = None
 
     def is_repeatable(self):
@@ -60,10 +59,11 @@ class Experiment:
         """The result before the first run: every accuracy is NaN."""
         trained_at = self.conditions[0].task.seq_len
         labels = [condition.label for condition in self.conditions]
+        steps = [condition.task.steps for condition in self.conditions]
         lengths = list(self.lengths) or [trained_at]
         accuracies = np.full((len(labels), num_seeds, len(lengths)), np.nan)
         described = (self.title, self.claim, self.finding)
-        return Result(*described, labels, lengths, trained_at, self.guessing, self.steps, accuracies, is_grading())
+        return Result(*described, labels, lengths, trained_at, self.guessing, steps, accuracies, is_grading())
 
 
 def run(experiment, seeds=SEEDS, again=False):
@@ -90,12 +90,12 @@ def run(experiment, seeds=SEEDS, again=False):
 def train_all(experiment, seeds):
     """Train every condition for every seed, seed by seed, so that an interrupted experiment still compares."""
     result = experiment.blank_result(len(seeds))
-    with Progress(experiment.steps * len(seeds) * len(experiment.conditions), visible=not is_grading()) as progress:
+    with Progress(len(seeds) * sum(result.steps), visible=not is_grading()) as progress:
         for column, seed in enumerate(seeds):
             for row, condition in enumerate(experiment.conditions):
                 progress.start(condition.label)
                 model = condition.model(seed)
-                if train(model, condition.task, experiment.steps, seed, progress=progress).interrupted:
+                if train(model, condition.task, seed=seed, progress=progress).interrupted:
                     return result
                 lengths = experiment.lengths or (condition.task.seq_len,)
                 result.accuracies[row, column] = [accuracy(model, condition.task, length) for length in lengths]
