@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo sync release grade judge lint
+.PHONY: help lab test demo sync release publish grade judge lint
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-14s %s\n", $$1, $$2}'
@@ -32,6 +32,10 @@ sync: .venv/installed-dev ## Bring each lesson's text and notebook into step
 
 release: sync ## Build release/ from source/
 	@for lesson in source/*/; do nbgrader generate_assignment --force $$(basename $$lesson) || exit 1; done
+
+publish: release ## Write what students may see into another folder: make publish TO=../students
+	@test -n "$(TO)" || { echo "make publish needs a folder: make publish TO=../students"; exit 2; }
+	course publish $(TO)
 
 grade: .venv/installed-dev ## Grade what is in submitted/: make grade LESSON=02_how_it_works
 	@test -n "$(LESSON)" || { echo "make grade needs a lesson: make grade LESSON=02_how_it_works"; exit 2; }

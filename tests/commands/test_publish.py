@@ -1,0 +1,39 @@
+"""``course publish``: students' folder holds lessons and package, and nothing that gives an answer away."""
+
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+from course.commands.publish import command, publish
+from tests.judging.lesson import ROOT, lesson_names
+
+
+def test_published_folder_has_the_lessons_and_no_answers(tmp_path):
+    publish(ROOT, tmp_path)
+    assert sorted(path.stem for path in (tmp_path / "release").glob("*/*.ipynb")) == lesson_names()
+    assert not [name for name in ("source", "tests", "submitted", "gradebook.db") if (tmp_path / name).exists()]
+    for path in tmp_path.rglob("*"):
+        if path.suffix in {".py", ".ipynb", ".toml", ".md"}:
+            assert "### END HIDDEN TESTS\n" not in path.read_text(encoding="utf-8"), path
+
+
+def test_what_is_published_is_a_package_of_its_own(tmp_path):
+    publish(ROOT, tmp_path)
+    code = "import course.attention, course.checks, sys; print(course.__file__)"
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert str(tmp_path) in found.stdout
+
+
+def test_publishing_again_keeps_the_repository(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "release" / "old").mkdir(parents=True)
+    publish(ROOT, tmp_path)
+    assert (tmp_path / ".git").is_dir()
+    assert not (tmp_path / "release" / "old").exists()
+
+
+def test_course_folder_itself_is_refused(tmp_path):
+    result = CliRunner().invoke(command, [str(tmp_path), "--course-dir", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "name another one" in result.output

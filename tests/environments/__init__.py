@@ -1,0 +1,1 @@
+"""Lessons in other environments: what Colab ships, and the oldest versions that the package admits."""
