@@ -95,14 +95,15 @@ def plot_curves(curves):
     axes.set_xlabel("step")
     axes.set_ylabel(f"accuracy (mean of {WINDOW} steps)")
     axes.set_title("Accuracy while training")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    if curves:
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
 def describe_curves(curves):
     """The curves in words, with the number that each has reached."""
     reached = [f"{label} {smoothed(values)[-1]:.2f} after {len(values)} steps" for label, values in curves.items()]
-    return f"Accuracy while training: {', '.join(reached)}."
+    return f"Accuracy while training: {', '.join(reached) or 'no step yet'}."
 
 
 def describe_bars(labels, accuracies):

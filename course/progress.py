@@ -28,20 +28,21 @@ class Progress:
     """
 
     def __init__(self, total_steps, visible=True):
-        self.bar = tqdm(total=total_steps, file=sys.stdout, disable=not visible, unit="step", mininterval=0.2)
+        self.total_steps, self.visible = total_steps, visible
         self.draws = visible and in_notebook()
         self.curves = {}
         self.label = "training"
         self.shown = None
-        self.last_drawn = time.monotonic()
+        self.last_drawn = 0.0
 
     def __enter__(self):
+        self.draw()  # before the bar starts, so that later pictures do not break its line
+        self.bar = tqdm(total=self.total_steps, file=sys.stdout, disable=not self.visible, unit="step", mininterval=0.2)
         return self
 
     def __exit__(self, *_):
         self.bar.close()
-        if self.curves:
-            self.draw()
+        self.draw()
 
     def start(self, label):
         """Name the run that begins; its curve replaces an earlier one of that name."""

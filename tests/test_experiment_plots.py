@@ -49,3 +49,9 @@ def test_curves_are_averaged_over_the_last_steps():
 
 def test_a_figure_becomes_a_png():
     assert plots.png(plots.plot_curves({"a": [0.1]})).startswith(b"\x89PNG")
+
+
+def test_curves_can_be_shown_before_the_first_step(recwarn):
+    plots.png(plots.plot_curves({}))
+    assert not recwarn.list
+    assert plots.describe_curves({}) == "Accuracy while training: no step yet."

@@ -1,5 +1,6 @@
 """Making an experiment's runs: conditions times seeds, interruptible, saved when all are done."""
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,7 +91,8 @@ def run(experiment, seeds=SEEDS, again=False):
 def train_all(experiment, seeds):
     """Train every condition for every seed, seed by seed, so that an interrupted experiment still compares."""
     result = experiment.blank_result(len(seeds))
-    with Progress(len(seeds) * sum(result.steps), visible=not is_grading()) as progress:
+    shown = Progress(len(seeds) * sum(result.steps), visible=not is_grading())
+    with contextlib.suppress(KeyboardInterrupt), shown as progress:  # the stop button may fall between two runs
         for column, seed in enumerate(seeds):
             for row, condition in enumerate(experiment.conditions):
                 progress.start(condition.label)
