@@ -20,7 +20,8 @@ from course.checks.compare import (
 )
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
-from course.checks.inputs import causal, mixed_mask, normal
+from course.checks.inputs import mixed_mask, normal
+from course.checks.masks import judged, mask_of
 
 _STABLE_HINT = "exp of a large score overflows: subtract each row's own maximum first, as torch.softmax does."
 
@@ -95,43 +96,6 @@ def attention_values(candidate, cases):
         check_close(out, expected_out, hint, "out", atol=1e-5, suspects=unlike)
 
 
-def _normalised_axes(weights):
-    """The axes along which weights have one and the same sum everywhere, None for none. The keys come first."""
-    for axes in (-1, -2, -3, -4, (-2, -1), (-3, -2, -1), (-4, -3, -2, -1)):
-        total = weights.sum(axes)
-        if agrees(total, torch.full_like(total, float(total.flatten()[0])), 1e-4):
-            return axes
-    return None
-
-
-def _masked_by(weights, mask):
-    """What a mask makes of a student's own weights: restricted, with the sums along their own axes as before.
-
-    NaN where nothing is left, which happens only along a wrong axis.
-    """
-    weights, axes = weights.double(), _normalised_axes(weights)
-    kept = weights * mask
-    return kept if axes is None else kept / kept.sum(axes, keepdim=True) * weights.sum(axes, keepdim=True)
-
-
-def _mask_of(kind, sizes):
-    """A mask with at least one True in every row, and a False too but for 'causal' and 'nothing forbidden'."""
-    batch, heads, queries, keys, *_ = sizes
-    shapes = {
-        "shape (T, S)": (queries, keys),
-        "shape (S,)": (keys,),
-        "shape (B, 1, 1, S)": (batch, 1, 1, keys),
-        "shape (B, 1, T, S)": (batch, 1, queries, keys),
-        "shape (H, 1, S)": (heads, 1, keys),
-        "shape (B, H, T, S)": (batch, heads, queries, keys),
-    }
-    if kind == "causal":
-        return causal(queries, keys)
-    if kind == "nothing forbidden":
-        return torch.ones(1, 1, queries, keys, dtype=torch.bool)
-    return mixed_mask(*shapes[kind], seed=len(kind))
-
-
 def _maps(result, sizes, when=""):
     """The tensors (B, H, T, S) in the result when v is the identity: out, which is the weights then, and weights.
 
@@ -155,12 +119,12 @@ def attention_mask(candidate, title, kinds, sizes):
     (q, k, v), sizes = _case_with_identity(sizes, seed=7)
     own = _maps(candidate(q, k, v, None), sizes)
     for kind in kinds:
-        mask = _mask_of(kind, sizes)
+        mask = mask_of(kind, sizes)
         masked = _maps(candidate(q, k, v, mask), sizes, " with a mask")
         pairs = list(zip(own, masked, strict=False))
         _check_masked(*pairs[-1], q, k, mask, f"weights with a mask of {kind}")
         for plain, given in pairs[:-1]:
-            right = _judged(plain, mask, given)
+            right = judged(plain, mask, given)
             hint = "The weights are masked, but out comes from others: out is the masked weights @ v."
             check_close(*right, hint, f"out with a mask of {kind}", atol=1e-5)
 
@@ -168,14 +132,7 @@ def attention_mask(candidate, title, kinds, sizes):
 def _check_masked(plain, given, q, k, mask, name):
     hint = "Give forbidden scores, where the mask is False, the value -inf before the softmax."
     wrong = masked_wrongly(plain, *_double(q, k), mask)
-    check_close(*_judged(plain, mask, given), hint, name, atol=1e-5, suspects=wrong)
-
-
-def _judged(plain, mask, given):
-    """The given weights and what they should be, both 0 in rows without an answer (see _masked_by)."""
-    expected = _masked_by(plain, mask)
-    judged = torch.isfinite(expected).all(-1, keepdim=True)
-    return torch.where(judged, given.double(), 0.0), torch.where(judged, expected, 0.0)
+    check_close(*judged(plain, mask, given), hint, name, atol=1e-5, suspects=wrong)
 
 
 def _whole_numbers(queries, keys):
