@@ -337,7 +337,8 @@ except RuntimeError as error:
 r"""
 With `-inf` the row is 0/0, and one NaN is enough to spoil a training run. With `-1e9` the row is an average over
 exactly what was forbidden, and half precision cannot hold that number. The course's own function fills with `-inf` and
-then returns **zeros** for such a row: nothing to look at, nothing looked at.
+then returns **zeros** for such a row: nothing to look at, nothing looked at. The mask bench above makes such a row from a causal
+mask that is inverted: the last query has no future to see.
 """
 
 # %% [markdown]
@@ -526,7 +527,7 @@ exam.run()
 for num_heads in (1, 2, 4, 8):
     layer = nn.MultiheadAttention(embed_dim=64, num_heads=num_heads)
     count = sum(parameter.numel() for parameter in layer.parameters())
-    print(f"{num_heads} heads: {count:,} parameters, {num_heads * 512 * 512:,} scores for 512 tokens")
+    print(f"H = {num_heads}: {count:,} parameters, {num_heads * 512 * 512:,} scores for 512 tokens")
 
 # %% [markdown]
 r"""
@@ -656,8 +657,8 @@ r"""
 - Each head computes attention in parallel: four maps of 10 queries by 10 keys for each of the 8 sequences.
 - Outputs are concatenated and projected: four results of width 8 make 32 columns again, and the output projection mixes them.
 
-These are the maps of the first sequence, the first five tokens. The layer is untrained and the input is noise, so the weights
-lie near 0.1, the even share among ten keys.
+These are the maps of the first sequence, cut to its first five tokens. The layer is untrained and the input is noise, so the
+weights scatter around 0.1, the even share among ten keys.
 """
 
 # %%
@@ -716,10 +717,10 @@ returns what is left. Predict what the rows sum to, in training mode and after `
 
 # %%
 layer = nn.MultiheadAttention(embed_dim=32, num_heads=4, dropout=0.2, batch_first=True)
-for mode in (layer.train(), layer.eval()):
-    _, weights = mode(x, x, x, average_attn_weights=False)
+for training in (True, False):
+    _, weights = layer.train(training)(x, x, x, average_attn_weights=False)
     sums = weights.sum(-1)
-    print(f"training={mode.training}: rows sum to {sums.min():.2f} ... {sums.max():.2f}")
+    print(f"training={training}: rows sum to {sums.min():.2f} ... {sums.max():.2f}")
 
 # %% [markdown]
 r"""
@@ -771,7 +772,7 @@ other[1:] = 0.0  # other sequences, while sequence 0 is the same
 out, weights = layer(x, x, x)
 out_other, _ = layer(other, other, other)
 print("output:", tuple(out.shape), " weights:", tuple(weights.shape))
-print("sequence 0 has changed by", float((out - out_other)[0].abs().max().detach()))
+print("sequence 0 has changed by", round((out - out_other)[0].abs().max().item(), 2))
 
 # %% [markdown]
 r"""
@@ -826,25 +827,26 @@ question.run()
 # %%
 mask, sequence = causal_mask(5), torch.randn(1, 5, 32)
 layer = nn.MultiheadAttention(32, 4, batch_first=True).eval()
-as_it_is, converted = mask, to_multihead_mask(mask, batch=1, num_heads=4, queries=5, keys=5)
-for name, attn_mask in (("as it is", as_it_is), ("converted", converted)):
+converted = to_multihead_mask(mask, batch=1, num_heads=4, queries=5, keys=5)
+for name, attn_mask in (("as it is", mask), ("converted", converted)):
     _, weights = layer(sequence, sequence, sequence, attn_mask=attn_mask)
-    print(f"{name}: position 1 attends with {weights[0, 1].tolist()}")
-    print(f"{'':{len(name)}}  position 4 attends with {weights[0, 4].tolist()}")
+    for position in (1, 4):
+        print(f"{name}, position {position}:", weights[0, position].detach().numpy().round(2))
 
 # %% [markdown]
 r"""
 As it is, position 1 sees only the future, and position 4, for which nothing is left, gets NaN. A model trained
 with such a mask reaches a splendid loss, because it reads the answer. `to_multihead_mask` turns the meaning round.
 
-A float mask is *added* to the scores in both of PyTorch's functions. A mask of 0.0 and 1.0 therefore forbids nothing: it
-multiplies an unwanted weight by $e^{-1}$ at most, compared with the others. Use booleans.
+A float mask is *added* to the scores in both of PyTorch's functions. A mask of 0.0 and 1.0 therefore forbids nothing:
+beside the others, an unwanted weight shrinks by a factor of $e$, no more. Use booleans. **Predict** roughly what share is left on three
+keys of five that somebody meant to mask like this.
 """
 
 # %%
 mask = torch.tensor([[1.0, 1.0, 0.0, 0.0, 0.0]]).expand(5, 5)  # meant as: only the first two keys count
 _, weights = layer(sequence, sequence, sequence, attn_mask=mask)
-print("left on the keys that were meant to be masked:", weights[0, :, 2:].sum(-1).tolist())
+print("left on the keys that were meant to be masked:", weights[0, :, 2:].sum(-1).detach().numpy().round(2))
 
 # %% [markdown]
 r"""
