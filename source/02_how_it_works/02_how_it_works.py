@@ -62,7 +62,10 @@ what it has to offer, its **value** is what it hands over when somebody looks.
 2. The scores of a query are divided by $\sqrt{d_\text{head}}$ and go through a **softmax**. Out comes a row of
    **weights**, all positive, that sums to 1.
 3. The **output** of the query is the average of the values with these weights, as you wrote it in lesson 1.
+"""
 
+# %% [markdown]
+r"""
 **Predict, then reveal.** Below you see one query, five keys and the scores. Set the row of weights that you expect,
 then uncover it.
 """
@@ -180,6 +183,11 @@ Let every query look at every key, in about five lines:
 $$\text{weights} = \operatorname{softmax}\left(\frac{q\,k^\top}{\sqrt{d}}\right) \qquad \text{out} = \text{weights}\;v$$
 
 *From scratch:* ready-made attention and everything in `course` are refused.
+"""
+
+# %% [markdown]
+r"""
+What is asked of it, and what each part is worth:
 
 - **Values** (4 points). q (B, H, T, d), k (B, H, S, d), v (B, H, S, d_v); return `out` (B, H, T, d_v) and
   `weights` (B, H, T, S). All sizes may differ.
@@ -975,7 +983,10 @@ print(good_positional_encoding(10, 8).shape, "- rows that differ:", len(np.uniqu
 r"""
 The shape fits, and all positions look alike: adding this table changes nothing. Nor is it enough to append a column of zeros to
 the bad one. Mend the function itself.
+"""
 
+# %% [markdown]
+r"""
 #### Exercise · `repaired_positional_encoding` · 3 points · 5 minutes
 
 *On the 90-minute path.*
