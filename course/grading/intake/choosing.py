@@ -66,14 +66,16 @@ def _members(name, data):
     """Notebooks in a zip archive, by their path in it. Links and what is too large stay unread."""
     with ZipFile(BytesIO(data)) as archive:
         infos = [info for info in archive.infolist() if info.filename.endswith(".ipynb") and _is_plain(info)]
+        if sum(info.file_size for info in infos) > LARGEST:  # zipfile never reads more than a member claims
+            return {name: data}
         members = {f"{name}/{info.filename}": archive.read(info) for info in infos[:MOST_MEMBERS]}
     return members or {name: data}
 
 
 def _is_plain(info):
-    """Whether an archive's member is a regular file of a size that is read."""
+    """Whether an archive's member is a regular file that a student can have meant."""
     kind = stat.S_IFMT(info.external_attr >> 16)
-    return kind in (0, stat.S_IFREG) and info.file_size <= LARGEST and not NEVER_MEANT.search(info.filename)
+    return kind in (0, stat.S_IFREG) and not NEVER_MEANT.search(info.filename)
 
 
 def _likely(files):

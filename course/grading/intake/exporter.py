@@ -40,6 +40,7 @@ class IntakeExporter(NotebookExporter):
         folder = Path(filename).parent
         if not about or folder != self._submitted(about["student"], about["assignment"]):
             return super().from_filename(filename, resources=resources, **kwargs)
+        self.parent.coursedir.ignore = self._ignored
         clear_scores(about["db_url"], about["notebook"], about["assignment"], about["student"])
         intake = self._settle(folder, about)
         self._tell(intake, about)

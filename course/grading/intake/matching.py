@@ -57,7 +57,8 @@ class Matching:
     def _claim(self, i, slot):
         self.slot_of[i] = slot.index
         self.claimed.add(slot.index)
-        if slot.grade_id and slot.owner is not Owner.ANSWER and not self.cells[i].grade_id:
+        known = self.cells[i].grade_id in self.assignment.by_id
+        if slot.grade_id and slot.owner is not Owner.ANSWER and not known:
             self.stripped.append(slot)
 
     def _free(self):

@@ -3,10 +3,11 @@
 import ast
 import re
 import warnings
+from functools import lru_cache
 
 from IPython.core.inputtransformer2 import EscapedCommand, find_end_of_continued_line, make_tokens_by_line
 
-LONGEST = 200_000  # characters; no answer is near it, and parsing time grows with it
+LONGEST = 50_000  # characters of a cell that are parsed; no answer is near it
 TRANSPARENT = re.compile(r"\s*%%(time|timeit|capture|prun)\b.*\n?")  # cell magics whose body is ordinary Python
 BINDING = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 LEFT_OUT = "pass  # left out while grading: "
@@ -53,10 +54,14 @@ def _next_command(lines, start):
     """IPython's finder of the first escaped command in lines, from row start on; None when there is none."""
     if not any(line.lstrip()[:1] in "%!?/,;" for line in lines[start:] if line.strip()):
         return None
-    by_line = make_tokens_by_line(lines)
+    try:
+        by_line = make_tokens_by_line(lines)
+    except SyntaxError:  # a dedent that fits nothing; the kernel will say so
+        return None
     return EscapedCommand.find([line for line in by_line if line and line[0].start[0] > start])
 
 
+@lru_cache(maxsize=1024)  # matching asks about the same cell several times
 def parse(text):
     """The syntax tree of a cell's text, magics left out; None where it is not Python."""
     if len(text) > LONGEST:

@@ -15,6 +15,7 @@ from course.grading.intake.python_text import parse
 from course.grading.intake.verdicts import NotGradable, Remark
 
 MOST_CELLS = 2_000
+MOST_CODE = 5_000_000  # characters of code in one notebook
 MOST_IMAGE_BYTES = 5_000_000  # of one picture pasted into a written answer
 OLD_OUTPUT_WORTH_A_WORD = 10_000_000  # bytes
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif")  # no SVG: it can carry scripts
@@ -50,7 +51,7 @@ class Cell:
     @property
     def grade_id(self):
         found = self.claims.get("grade_id")
-        return found if isinstance(found, str) else ""
+        return found if isinstance(found, str) and len(found) < 200 and found.isprintable() else ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ def read_notebook(data):
         raise NotGradable(
             f"The notebook has {len(cells)} cells, more than the {MOST_CELLS} that are read.",
             "Ask for a copy without the extra cells.",
+        )
+    if sum(len(cell.text) for cell in cells if cell.kind == "code") > MOST_CODE:
+        raise NotGradable(
+            f"The notebook has more than {MOST_CODE / 1e6:.0f} million characters of code.",
+            "Ask for a copy without pasted data.",
         )
     kernel = _dict(_dict(content.get("metadata")).get("kernelspec")).get("name")
     return Handed(cells, kernel if isinstance(kernel, str) else "", tuple(repairs), tuple(remarks))

@@ -9,6 +9,7 @@ from course.grading.intake.rebuilding import rebuild
 from course.grading.intake.tampering import find_tampering
 from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
 
+MOST_REMARKS = 50  # told of one submission
 ASK_FOR_THIS = "Ask for the notebook of this assignment, as it was released and with the answers in it."
 
 
@@ -33,7 +34,14 @@ def settle(assignment, files, remarks=()):
     remarks += [*_about_absence(assignment, matching), *_about_order(matching), *_about_stripped(matching)]
     remarks += [remark for answer in answers.values() for remark in answer.remarks]
     verdict = Verdict.REMARKS if remarks else Verdict.GRADED
-    return Intake(verdict, notebook, name, tuple(dict.fromkeys(remarks)), tuple(dict.fromkeys(repairs)))
+    return Intake(verdict, notebook, name, _told(remarks), _told(repairs))
+
+
+def _told(remarks):
+    """Each remark once, and no more of them than a person reads."""
+    once = list(dict.fromkeys(remarks))
+    more = [Remark("more", f"{len(once) - MOST_REMARKS} more of this kind.")] if len(once) > MOST_REMARKS else []
+    return tuple(once[:MOST_REMARKS] + more)
 
 
 def _require_this_assignment(assignment, matching):
@@ -42,7 +50,8 @@ def _require_this_assignment(assignment, matching):
         raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
     ids = {cell.grade_id for cell in matching.cells} - {""}
     foreign = sorted(ids - assignment.by_id.keys())
-    if len(foreign) > len(ids) / 2:
+    found = [slot for slot in assignment.student_slots if _is_there(slot, matching)]
+    if len(foreign) > len(ids) / 2 and len(found) < len(assignment.student_slots) / 2:
         raise NotGradable(
             f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
         )
@@ -54,7 +63,7 @@ def _require_this_assignment(assignment, matching):
 def _about_kernel(assignment, handed):
     if handed.kernel in ("", assignment.kernel):
         return []
-    return [Remark("kernel", f"The notebook named the kernel {handed.kernel!r}; the source's was used.")]
+    return [Remark("kernel", f"The notebook named the kernel {handed.kernel[:60]!r}; the source's was used.")]
 
 
 def _about_tests(assignment, matching):

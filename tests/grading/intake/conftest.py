@@ -3,13 +3,14 @@
 import json
 
 import pytest
-from nbformat import writes
+from nbformat import validate, writes
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course.grading.intake import Assignment
+from course.grading.intake import Assignment, settle
 
 NAME = "02_how_it_works"
+TESTS = ["test_double", "test_half", "test_Scaler_one", "test_Scaler_many", "test_letter_question"]
 
 DOUBLE = '''def double(x):
     """Twice x."""
@@ -104,6 +105,7 @@ def released(assignment):
 @pytest.fixture
 def solved(released, source):
     """A right submission, as JupyterLab saves it."""
+    released = from_dict(released)
     for cell, original in zip(released.cells, source.cells, strict=True):
         if original.metadata.get("nbgrader", {}).get("solution"):
             cell.source = "\n".join(line for line in original.source.splitlines() if "### " not in line)
@@ -130,6 +132,42 @@ def points_of(notebook):
     return earned, tests
 
 
+class Handed(dict):
+    """The JSON of a notebook that is about to be handed in, and a way to find its cells."""
+
+    def __init__(self, notebook, released):
+        super().__init__(json.loads(writes(notebook)))
+        self.released = released
+
+    def at(self, grade_id):
+        """Index of a cell."""
+        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in self["cells"]]
+        return ids.index(grade_id)
+
+    def cell(self, grade_id):
+        return self["cells"][self.at(grade_id)]
+
+    def data(self):
+        return json.dumps(self, indent=1, ensure_ascii=False).encode()
+
+    def blank(self):
+        """The notebook as it was released."""
+        return Handed(self.released, self.released)
+
+
 @pytest.fixture
-def points():
-    return points_of
+def judge(assignment, solved, released):
+    """judge(change, verdict, points): the Intake of a right submission after a change, with that verdict and points."""
+
+    def judged(change, verdict, points=None):
+        handed = change(Handed(solved, released))
+        is_notebook = "cells" in handed or "worksheets" in handed
+        files = {f"{NAME}.ipynb": json.dumps(handed, ensure_ascii=False).encode()} if is_notebook else handed
+        intake = settle(assignment, files)
+        assert intake.verdict is verdict, (intake.reason, intake.remarks)
+        if points is not None:
+            validate(intake.notebook)
+            assert points_of(intake.notebook) == (points, TESTS)
+        return intake
+
+    return judged
