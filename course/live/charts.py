@@ -31,7 +31,8 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
         marks.append(Text(11, top + height / 2, row_name, 11, "middle", turn=-90))
     if column_name:
         marks.append(Text(left + width / 2, top + height + bottom - 5, column_name, 11, "middle"))
-    return Panel(left + width + 10, top + height + bottom, tuple(marks), alt)
+    full_width = left + max(width, round(CHARACTER * len(title))) + 10
+    return Panel(full_width, top + height + bottom, tuple(marks), alt)
 
 
 def labelled(count, pixels):

@@ -14,9 +14,10 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Disc, Frame, Line, Panel, Text
 
+MAX_WIDTH = 512
 PARAMETERS = (
     Whole("seq_len", "Tokens", 50, 1, 512),
-    Whole("d_model", "d_model", 16, 1, 512),
+    Whole("d_model", "d_model", 16, 1, MAX_WIDTH),
     Whole("position", "Position p", 10, 0, 511),
     Whole("offset", "Offset k", 3, 0, 64),
     Choice("base", "Base", encoding.BASE, (10, 100, 1_000, 10_000, 100_000, 1_000_000)),
@@ -63,13 +64,14 @@ def compute(seq_len, d_model, position, offset, base, projected):
 
 
 @cache
+def widest_projections():
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(MAX_WIDTH, MAX_WIDTH, generator=generator).numpy() for _ in range(2))
+
+
 def projections(d_model):
     """Two random maps (d_model, d_model), as W_q and W_k are before training; they keep the size of a vector."""
-    generator = torch.Generator().manual_seed(0)
-    return tuple(
-        (torch.randn(d_model, d_model, generator=generator, dtype=torch.float64) / math.sqrt(d_model)).numpy()
-        for _ in range(2)
-    )
+    return tuple(whole[:d_model, :d_model] / math.sqrt(d_model) for whole in widest_projections())
 
 
 def frame(function, seq_len, d_model, position, offset, base, projected):

@@ -37,7 +37,7 @@ class Explorer:
         refuse_unknown(self._state, changes)
         with self._lock:
             self._state |= changes
-            self._refresh()
+            self._refresh(changes)
         return self
 
     @property
@@ -71,7 +71,7 @@ class Explorer:
         with self._lock:
             if self._view is None:
                 self._view = View(self._kinds, self._moved)
-                self._show()
+                self._show(self._state)
             return self._view
 
     def _draw(self):
@@ -85,16 +85,16 @@ class Explorer:
         except Exception as error:  # a dead widget would tell the learner nothing
             return Frame(problem=f"This explorer failed with {describe(error)}.")
 
-    def _refresh(self, source=None):
+    def _refresh(self, names, source=None):
         self._frame = self._draw()
         if self._view is not None:
-            self._show(source)
+            self._show(names, source)
 
-    def _show(self, source=None):
+    def _show(self, names, source=None):
         self._view.show(self._frame)  # first, because this is what the eye waits for
         self._writing = True  # what the controls report meanwhile is our own writing
         try:
-            self._view.write(self._state, source)
+            self._view.write(self._state, names, source)
         finally:
             self._writing = False
 
@@ -103,9 +103,12 @@ class Explorer:
             if self._writing:
                 return
             value = control.read(source)  # not what the event says: that may be old by now
-            if value != self._state[name]:
-                self._state = mended(self._kinds, self._state) | {name: value}
-                self._refresh(source)
+            if value == self._state[name]:
+                return
+            state = mended(self._kinds, self._state) | {name: value}
+            changed = [key for key in state if state[key] != self._state[key]]
+            self._state = state
+            self._refresh(changed, source)
 
     def _repr_mimebundle_(self, **_):
         bundle = {"text/plain": self._text(), "text/html": static_page(self._frame, self.title)}

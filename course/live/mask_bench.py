@@ -106,7 +106,7 @@ def students_part(function, shown):
     some = shown.mask.any(-1)
     weights = student.numbers(function, weights, (1, 1, seq_len, seq_len), finite=np.where(some)[0])[0, 0]
     note = student.comparison(function, shown.course[some], weights[some])
-    return note, weights_panel(weights, f"yours, {student.title(function)}")
+    return note, weights_panel(weights, "yours")
 
 
 def describe(shown):

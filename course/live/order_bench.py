@@ -157,7 +157,7 @@ def students_part(function, order, name):
     return note, maps(shown, order, "yours, "), shown.error
 
 
-@cache
+@lru_cache(maxsize=4)
 def students_table(function):
     """The student's layer, made once: a new random table at every move would hide what the move did."""
     return student.ask(function, MAX_TOKENS, WIDTH)

@@ -13,7 +13,7 @@ from course.live.picture import Box, Frame, Panel, Text
 from course.live.sentence import WORDS, queries_and_keys
 
 KEYS = 5
-WIDTH = 4
+WIDTH = 16
 ENTRIES = tuple(f"{word} ({s})" for s, word in enumerate(WORDS[:KEYS]))
 PARAMETERS = (
     Whole("query", "Query", 2, 0, KEYS - 1),
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 def queries_keys():
-    """Queries and keys (1, 1, 5, 4)."""
+    """Queries and keys (1, 1, 5, 16)."""
     return tuple(x[None, None, :KEYS, :WIDTH] for x in queries_and_keys())
 
 

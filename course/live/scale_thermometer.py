@@ -76,7 +76,7 @@ def frame(function, d_head, num_heads, seq_len, scale):
     """The frame for these parameters, with the student's function beside the course's where there is one."""
     scores, shown = compute(d_head, num_heads, seq_len, scale)
     rows = {NAMES[other]: compute(d_head, num_heads, seq_len, other)[1] for other in NAMES}
-    summary, problem = describe(scores, shown, seq_len, scale), None
+    summary, problem = describe(scores, rows, seq_len, scale), None
     if function is not None:
         try:
             weights = students_weights(function, d_head, seq_len)
@@ -104,21 +104,23 @@ def students_weights(function, d_head, seq_len):
     return student.numbers(function, weights, (1, 1, QUERIES, seq_len))
 
 
-def describe(scores, shown, seq_len, scale):
-    """Two sentences with the numbers that stand out."""
+def describe(scores, rows, seq_len, scale):
+    """Sentences with the numbers that stand out; ``rows`` maps the name of each scale to its heat."""
     if seq_len == 1:
         return "One key takes the whole weight, whatever the scale."
+    shown, usual = rows[NAMES[scale]], rows[NAMES[BY_HEAD]]
     fullness = shown.entropy / math.log(seq_len)
-    if shown.largest > 0.8:
-        state = "The softmax is saturated: nearly all weight rests on one key, and hardly any gradient passes"
-    elif fullness > 0.98:
-        state = "The softmax is nearly uniform: no key stands out"
-    else:
-        state = "The softmax prefers some keys and still lets gradient through"
-    return (
+    text = (
         f"Scores with {NAMES[scale]} spread by {scores.std():.2f}; the largest weight is {shown.largest:.2f} "
-        f"on average and the entropy {100 * fullness:.0f} % of its maximum. {state}."
+        f"on average and the entropy {100 * fullness:.0f} % of its maximum."
     )
+    if shown.largest > 0.8:
+        text += " The softmax is saturated: one key takes nearly all the weight."
+    elif fullness > 0.98:
+        text += " The softmax is nearly uniform: no key stands out."
+    if scale != BY_HEAD:
+        text += f" The softmax gradient is {shown.gradient:.2f}; with {NAMES[BY_HEAD]} it is {usual.gradient:.2f}."
+    return text
 
 
 def histogram(scores, scale):

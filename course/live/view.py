@@ -21,10 +21,14 @@ class View:
             for widget in entry.inputs:
                 widget.observe(listener(moved, name, entry), names="value")
 
-    def write(self, state, source=None):
-        """Let every control show the state, as near as it can, but leave the input ``source`` alone."""
+    def write(self, state, names, source=None):
+        """Let the controls of these names show the state, as near as they can, but leave the input ``source`` alone.
+
+        Other controls are not touched: one of them may be moving on another thread.
+        """
         for parameter in self.parameters:
-            self.controls[parameter.name].write(parameter.nearest(state[parameter.name]), source)
+            if parameter.name in names:
+                self.controls[parameter.name].write(parameter.nearest(state[parameter.name]), source)
 
     def show(self, frame):
         self.picture.value = live_picture(frame)

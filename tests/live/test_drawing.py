@@ -1,0 +1,116 @@
+"""From arrays to marks, from marks to SVG and PNG."""
+
+import base64
+import io
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from course.live.charts import Axes, labelled, matrix, nice_ticks
+from course.live.page import live_status, static_page
+from course.live.picture import Box, Disc, Frame, Line, Panel, Text, Tile, shades
+from course.live.raster import to_png
+from course.live.svg import to_svg
+from course.live.tiles import png_url, tile_image
+
+ALL_MARKS = Panel(
+    60,
+    40,
+    (
+        Text(2, 10, "a < b & “c”"),
+        Text(30, 30, "turned", turn=-90),
+        Line(((0, 0), (60, 40)), "orange", dashed=True),
+        Box(5, 5, 10, 10, "blue", "ink", faint=True),
+        Disc(40, 20, 3, "green"),
+        Tile(20, 20, 10, 10, np.array([[0, 254], [255, 100]], dtype=np.uint8)),
+    ),
+    'a "quoted" & <marked> picture',
+)
+
+
+def decode(url):
+    return Image.open(io.BytesIO(base64.b64decode(url.removeprefix("data:image/png;base64,"))))
+
+
+def test_svg_is_well_formed_and_carries_its_alternative_text():
+    svg = ElementTree.fromstring(to_svg(ALL_MARKS))
+    assert svg.get("role") == "img"
+    assert svg.get("aria-label") == ALL_MARKS.alt
+    assert "a < b & “c”" in "".join(svg.itertext())
+
+
+def test_png_has_every_mark():
+    empty = decode(to_png(ALL_MARKS._replace(marks=()))).convert("RGB")
+    for mark in ALL_MARKS.marks:
+        drawn = decode(to_png(ALL_MARKS._replace(marks=(mark,)))).convert("RGB")
+        assert drawn.size == (120, 80)
+        assert drawn.tobytes() != empty.tobytes(), mark
+
+
+def test_an_unknown_mark_is_refused_by_name():
+    panel = ALL_MARKS._replace(marks=(object(),))
+    for draw in (to_svg, to_png):
+        with pytest.raises(TypeError, match="object"):
+            draw(panel)
+
+
+def test_a_tile_has_one_pixel_a_cell_and_keeps_rows_above_columns():
+    image = decode(png_url(tile_image(shades([[0.0, 0.5, 1.0], [np.nan, 0.0, 0.0]])))).convert("RGBA")
+    assert image.size == (3, 2)
+    dark, bright, hollow = (image.getpixel(at) for at in ((0, 0), (2, 0), (0, 1)))
+    assert sum(dark[:3]) < sum(bright[:3])
+    assert hollow[3] == 0
+    assert dark[3] == bright[3] == 255
+
+
+def test_shades_clip_and_keep_the_order():
+    assert list(shades([-5, 0, 0.25, 0.75, 1, 5])) == sorted(shades([-5, 0, 0.25, 0.75, 1, 5]))
+    assert shades([-5])[0] == shades([0])[0]
+    assert shades([5])[0] == shades([1])[0]
+    assert shades([2.0], low=2, high=2)[0] == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 64, 512])
+def test_labels_never_stand_closer_than_a_line(count):
+    shown = list(labelled(count, 150))
+    assert len(shown) <= 150 / 12 + 1
+    assert not count or shown[0] == 0
+
+
+def test_a_matrix_names_its_tokens_and_axes():
+    panel = matrix(
+        np.eye(2), "head 0", "alt", rows=("the", "cat"), columns=("a", "b"), row_name="query", column_name="key"
+    )
+    texts = [mark.text for mark in panel.marks if isinstance(mark, Text)]
+    assert texts == ["head 0", "the", "cat", "a", "b", "query", "key"]
+    assert panel.alt == "alt"
+
+
+def test_ticks_are_round_and_inside():
+    assert nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert nice_ticks(10, 0) == nice_ticks(0, 10)
+    assert nice_ticks(3, 3) == [3]
+
+
+def test_axes_put_the_ends_on_the_frame():
+    axes = Axes((1, 1000), (0, 2), log_x=True)
+    assert axes.x(1) == axes.left
+    assert axes.x(1000) == pytest.approx(axes.right)
+    assert (axes.y(0), axes.y(2)) == (axes.bottom, axes.top)
+
+
+def test_the_static_page_escapes_and_says_how_to_make_it_live():
+    frame = Frame((ALL_MARKS,), (("a < b", "<1>"),), "x < y", "z < 0")
+    page = static_page(frame, "Bench")
+    assert 'alt="a &quot;quoted&quot; &amp; &lt;marked&gt; picture"' in page
+    assert "<1>" not in page and "x < y" not in page
+    assert "open this notebook in JupyterLab, VS Code or Colab and run this cell" in page
+    assert "<script" not in page
+
+
+def test_changes_are_announced_politely():
+    status = ElementTree.fromstring(live_status(Frame(summary="all is well", problem="not quite")))
+    assert (status.get("role"), status.get("aria-live")) == ("status", "polite")
+    assert "".join(status.itertext()) == "not quiteall is well"

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from course.live.parameters import Choice, Flag, Order, Row, Whole, mended, start
+
+WHOLE = Whole("num_heads", "Heads", 4, 1, 16)
+CHOICE = Choice("mask", "Mask", "none", ("none", "causal"))
+FLAG = Flag("inverted", "Invert")
+ROW = Row("guess", "Weight of", ("a", "b"))
+ORDER = Order("order", "Order by hand")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "kept"),
+    [
+        (WHOLE, 1, 1),
+        (WHOLE, np.int64(16), 16),
+        (CHOICE, "causal", "causal"),
+        (FLAG, True, True),
+        (ROW, None, None),
+        (ROW, [0, 1], (0.0, 1.0)),
+        (ORDER, None, None),
+        (ORDER, "  ", None),
+        (ORDER, "2, 0,1", (2, 0, 1)),
+        (ORDER, [1, 0], (1, 0)),
+    ],
+)
+def test_good_values_come_back_in_their_own_type(parameter, given, kept):
+    assert parameter.check(given) == kept
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "sentence"),
+    [
+        (WHOLE, 0, "num_heads 0 is below 1: choose 1 to 16."),
+        (WHOLE, 512, "num_heads 512 is above 16: choose 1 to 16."),
+        (WHOLE, 2.5, "num_heads 2.5 is not a whole number: choose 1 to 16."),
+        (WHOLE, True, "num_heads True is not a whole number: choose 1 to 16."),
+        (WHOLE, None, "num_heads None is not a whole number: choose 1 to 16."),
+        (CHOICE, "causl", "mask 'causl' is not known: choose one of 'none', 'causal'."),
+        (FLAG, 1, "inverted 1 is not a yes or no: give True or False."),
+        (ROW, [0.5], "guess has 1 weights: give 2 weights from 0 to 1."),
+        (ROW, [0.5, 1.5], "guess has the weight 1.5: give 2 weights from 0 to 1."),
+        (ROW, [0.5, float("nan")], "guess has the weight nan: give 2 weights from 0 to 1."),
+        (ROW, 3, "guess 3 is not a row of numbers: give 2 weights from 0 to 1."),
+        (
+            ORDER,
+            "0 0 1",
+            "order 0 0 1 leaves out or repeats a position: write every position once, for instance 1 0 2.",
+        ),
+        (ORDER, "0 x", "order '0 x' is not a row of positions: write every position once, for instance 1 0 2."),
+    ],
+)
+def test_a_bad_value_is_named_with_what_to_do(parameter, given, sentence):
+    with pytest.raises(ValueError) as caught:
+        parameter.check(given)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "shown"),
+    [(WHOLE, 512, 16), (WHOLE, -3, 1), (WHOLE, "four", 4), (CHOICE, "causl", "none"), (ORDER, "0 x", "0 x")],
+)
+def test_a_control_shows_the_nearest_value(parameter, given, shown):
+    assert parameter.nearest(given) == shown
+
+
+def test_unknown_names_are_refused_with_those_that_exist():
+    with pytest.raises(TypeError, match="no parameter heads: this explorer has num_heads, mask"):
+        start((WHOLE, CHOICE), {"heads": 3})
+
+
+def test_mending_leaves_good_values_alone():
+    state = {"num_heads": 99, "mask": "causal", "order": "0 x"}
+    assert mended((WHOLE, CHOICE, ORDER), state) == {"num_heads": 16, "mask": "causal", "order": None}

@@ -1,0 +1,97 @@
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from course.live.student import Complaint, ask, comparison, computing, numbers, pair, pick
+
+
+def encode(seq_len):
+    return np.zeros((seq_len, 2))
+
+
+def complaint(call, *arguments, **named):
+    with pytest.raises(Complaint) as caught:
+        call(*arguments, **named)
+    return str(caught.value)
+
+
+def test_an_exception_becomes_a_sentence_with_its_line():
+    def broken(x):
+        return x[5]
+
+    line = broken.__code__.co_firstlineno + 1
+    assert complaint(ask, broken, [1]) == f"Your broken raised IndexError: list index out of range (line {line})."
+
+
+def test_leaving_the_interpreter_is_a_complaint_too():
+    assert "SystemExit" in complaint(ask, exit)
+
+
+def test_a_wrong_call_is_a_complaint():
+    assert "takes 1 positional argument but 2 were given" in complaint(ask, encode, 3, 4)
+
+
+def test_arguments_survive_a_function_that_changes_them():
+    x = torch.ones(3)
+    ask(lambda y: y.zero_(), x)
+    assert x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("result", "part"),
+    [
+        (None, "returned None: does it end with return?"),
+        (np.zeros((2, 3)), "returned shape (2, 3): (3, 2) was wanted."),
+        (np.array([[1, 2], [3, np.nan], [0, 0]]), "returned nan at [1, 1]"),
+        (torch.full((3, 2), torch.inf), "returned inf at [0, 0]"),
+        ("words", "returned str: an array of shape (3, 2) was wanted."),
+        ([[1], [2, 3]], "returned list: an array"),
+    ],
+)
+def test_what_is_no_array_of_the_right_kind_is_named(result, part):
+    sentence = complaint(numbers, encode, result, (3, 2))
+    assert sentence.startswith("Your encode ") and part in sentence
+
+
+def test_rows_that_are_not_judged_may_be_nan():
+    rows = np.array([[np.nan, 0], [1, 2]])
+    assert numbers(encode, rows, (2, 2), finite=[1])[1, 1] == 2
+    assert "at [0, 0]" in complaint(numbers, encode, rows, (2, 2), finite=[0, 1])
+
+
+def test_tensors_with_a_gradient_are_numbers():
+    assert numbers(encode, torch.ones(2, requires_grad=True), (2,)).tolist() == [1, 1]
+
+
+def test_a_pair_is_a_pair():
+    assert pair(encode, [1, 2]) == [1, 2]
+    assert "the pair (out, weights) was wanted" in complaint(pair, encode, torch.zeros(2))
+
+
+def test_comparison_names_the_largest_difference():
+    assert comparison(encode, [1.0, 2.0], [1.0, 2.0]) == "Your encode agrees with the course's."
+    assert "by up to 0.5, at [1]: 2.5 where 2 is right" in comparison(encode, [1.0, 2.0], [1.0, 2.5])
+
+
+def test_an_exercise_is_known_by_its_name():
+    assert pick(encode, "split", "encode") == "encode"
+    assert pick(lambda: None, "split", "encode") == "split"
+
+
+def test_computing_makes_no_graph_on_any_thread_and_puts_the_thread_count_back():
+    before = torch.get_num_threads()
+    seen = []
+
+    def work():
+        with computing():
+            seen.append((torch.is_grad_enabled(), torch.get_num_threads()))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [(False, 1)] * 4
+    assert torch.get_num_threads() == before
