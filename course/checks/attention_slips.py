@@ -1,6 +1,6 @@
 """What is usually mistaken in attention: for each mistake a hint, and the weights that it makes.
 
-``wrong_weights`` and ``masked_wrongly`` give the suspects of ``check_close``.
+``wrong_weights``, ``dropped`` and ``masked_wrongly`` give the suspects of ``check_close``.
 """
 
 import math
@@ -83,6 +83,16 @@ def _softmax_where(scores, mask):
 
 def _one_hot(scores):
     return (scores == scores.amax(-1, keepdim=True)).to(scores.dtype)
+
+
+def dropped(weights, expected):
+    """(hint, wrong weights): what dropout makes of the expected weights, if it has left just the given ones."""
+    kept = weights != 0
+    factor = weights[kept].sum() / expected[kept].sum()
+    return (
+        "Some weights are zero and the rest too large, as dropout leaves them: use no dropout.",
+        expected * kept * factor,
+    )
 
 
 def masked_wrongly(own, q, k, mask):

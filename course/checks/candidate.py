@@ -298,6 +298,10 @@ def hint_for(error):
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
+    if "view size is not compatible" in str(error):
+        return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
+    if "ambiguous" in str(error):
+        return "An array of many values is neither true nor false: compare with None, as in if mask is not None."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):

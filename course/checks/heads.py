@@ -51,7 +51,7 @@ def _numbered(*shape):
     return torch.arange(float(math.prod(shape))).reshape(shape)
 
 
-@check("split: order of the features")
+@check("order of the features")
 def split_order(candidate, cases):
     """cases: (B, T, num_heads, d_head)."""
     for batch, time, heads, d_head in cases:
@@ -91,7 +91,7 @@ def _wrong_splits(x, heads):
     ]
 
 
-@check("merge: order of the features")
+@check("order of the features")
 def merge_order(candidate, cases):
     """cases: (B, H, T, d_head)."""
     for shape in cases:
