@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course.grading.intake.assignment import Owner
-from course.grading.intake.python_text import bound_names, is_unanswered, parse, same_text, without_magics
+from course.grading.intake.python_text import bound_names, is_python, is_unanswered, same_text, without_magics
 from course.grading.intake.verdicts import Remark
 
 LONGEST_SPLIT = 4  # cells that are tried as parts of one answer
@@ -107,7 +107,7 @@ def _fragments(parts, slot, matching):
         before, text = [], "\n".join(matching.cells[i].text.strip("\n") for i in parts)
     for i in _neighbours(parts[-1], 1, matching):
         more = matching.cells[i].text.strip("\n")
-        if parse(text) is not None and parse(more) is not None:
+        if is_python(text) and is_python(more):
             break
         after.append(i)
         text = f"{text}\n{more}"
@@ -124,4 +124,4 @@ def _neighbours(i, step, matching):
 
 def _complete(text, slot):
     """Whether text is Python and defines what the slot asks for."""
-    return parse(text) is not None and (not slot.names or bool(bound_names(text) & slot.names))
+    return is_python(text) and (not slot.names or bool(bound_names(text) & slot.names))

@@ -10,7 +10,7 @@ from collections import defaultdict
 from rapidfuzz import fuzz
 
 from course.grading.intake.assignment import Owner, answer_id
-from course.grading.intake.python_text import bound_names, is_unanswered, parse, tidy
+from course.grading.intake.python_text import bound_names, is_python, is_unanswered, tidy
 
 ALIKE = 75  # per cent; an edited cell or one of an older release is above, two different cells of a lesson below
 COMPARED = 2_000  # characters
@@ -109,7 +109,7 @@ class Matching:
             index = self.slot_of[i]
             if index is not None and self.assignment.slots[index].owner is not Owner.SOLUTION:
                 continue
-            if cell.kind == "code" or parse(cell.text) is not None:
+            if cell.kind == "code" or is_python(cell.text):
                 yield i
 
     def _by_likeness(self):

@@ -61,8 +61,13 @@ def _next_command(lines, start):
     return EscapedCommand.find([line for line in by_line if line and line[0].start[0] > start])
 
 
-@lru_cache(maxsize=1024)  # matching asks about the same cell several times
-def parse(text):
+@lru_cache(maxsize=4096)  # matching asks about the same cell several times
+def is_python(text):
+    """Whether a cell's text is Python as it stands, magics left out."""
+    return _parse(text) is not None
+
+
+def _parse(text):
     """The syntax tree of a cell's text, magics left out; None where it is not Python."""
     if len(text) > LONGEST:
         return None
@@ -74,9 +79,10 @@ def parse(text):
         return None
 
 
+@lru_cache(maxsize=4096)
 def bound_names(text):
     """Names that the text defines or assigns at its top level, also where it is not quite Python."""
-    tree = parse(text)
+    tree = _parse(text)
     if tree is None:
         return frozenset(name for found in BINDING.findall(text[:LONGEST]) for name in found if name)
     names = set()
@@ -93,7 +99,7 @@ def is_unanswered(text, released):
     """Whether a solution cell is still a stub: the released one, or definitions whose bodies do nothing."""
     if not text.strip() or same_text(text, released):
         return True
-    tree = parse(text)
+    tree = _parse(text)
     return bool(tree and tree.body) and all(map(_does_nothing, tree.body))
 
 

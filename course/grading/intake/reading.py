@@ -11,7 +11,7 @@ from base64 import b64decode
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.grading.intake.python_text import parse
+from course.grading.intake.python_text import is_python
 from course.grading.intake.verdicts import NotGradable, Remark
 
 MOST_CELLS = 2_000
@@ -139,7 +139,7 @@ def _what_it_is(text, error):
             f"{HAND_IN}: on Colab File > Download > Download .ipynb, in Jupyter File > Download.",
         )
     if text[:1] not in "{[":
-        export = text.startswith(("#", "import", "from", '"""')) and parse(text) is not None
+        export = text.startswith(("#", "import", "from", '"""')) and is_python(text)
         what = "a Python script (.py), without the cells of a notebook" if export else "text, not a notebook"
         return NotGradable(f"The file is {what}.", f"{HAND_IN}: File > Download > Download .ipynb.")
     row = text.count("\n", 0, getattr(error, "pos", 0)) + 1
