@@ -24,7 +24,7 @@ SHOWN = 20  # remarks; a template of another course would bring one for each row
 @click.option("--roster", help="CSV of the class, for names and platform numbers that the gradebook lacks.")
 @click.option("--absent-as-zero", is_flag=True, help="Write 0 where nothing was handed in; otherwise an empty cell.")
 @click.option("--feedback", is_flag=True, help="Export feedback files instead, one zip for each assignment.")
-@click.option("--to", help="Where to write; by default grades_<platform>.csv or a feedback zip in the course folder.")
+@click.option("--to", help="Where to write; by default exports/ in the course folder.")
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
 def command(platform, assignment, template, roster, absent_as_zero, feedback, to, course_dir):
     """Write grades as CSV, or feedback as zip, for a learning platform to import."""
@@ -55,7 +55,7 @@ def _export_grades(course, grades, assignments, platform, to, template, absent):
         raise Trouble(f"Grades are not exported for {platform}: use --for plain, or add --feedback.")
     if template and platform not in ("canvas", "moodle"):
         raise Trouble(f"--template is for Canvas and Moodle; {platform} needs none.")
-    target = Path(to or Path(course.root, f"grades_{platform}.csv"))
+    target = Path(to or Path(course.root, "exports", f"grades_{platform}.csv"))
     try:
         rows, remarks = TABLES[platform](grades, assignments, absent, _template_rows(template))
     except NotATemplate as reason:
@@ -97,7 +97,7 @@ def _export_feedback(course, grades, assignments, platform, to):
             continue
         data, remarks = zip_feedback(items, platform)
         stamp = f"{datetime.date.today():%Y%m%d}"
-        target = Path(to or course.root) / f"feedback_{assignment}_{platform}_{stamp}.zip"
+        target = Path(to or Path(course.root, "exports")) / f"feedback_{assignment}_{platform}_{stamp}.zip"
         write_whole(target, data)
         written += 1
         click.echo(f"Wrote {target}: feedback for {len(items) - len(remarks)} students.")

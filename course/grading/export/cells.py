@@ -18,7 +18,7 @@ def safe(value):
     if value is None:
         return ""
     if isinstance(value, (int, float)):
-        return f"{value:.4f}".rstrip("0").rstrip(".")
+        return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")  # + 0.0 turns -0.0 into 0.0
     text = str(value)
     if len(text.strip()) > 1 and FORMULA.match(text) and not NUMBER.fullmatch(text):
         return f"'{text}"

@@ -1,0 +1,42 @@
+"""``course report``: what the class understood."""
+
+from pathlib import Path
+
+import click
+
+from course.grading.coursefolder import Trouble, open_course, open_gradebook, pick_assignments
+
+
+@click.command()
+@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
+@click.option("--to", help="Folder to write to; by default reports/ in the course folder.")
+@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+def command(assignments, to, course_dir):
+    """Write report.html, a page that opens offline, and its numbers as CSV, for the graded ASSIGNMENTs.
+
+    The page names no student and can be projected; totals.csv and look_alike.csv do name them.
+    """
+    from course.grading.export.cells import write_whole
+    from course.grading.report.gather import read_classroom
+    from course.grading.report.numbers import tables
+    from course.grading.report.page import html_page
+    from course.grading.report.summary import summarise
+
+    course = open_course(course_dir)
+    with open_gradebook(course) as gradebook:
+        names = pick_assignments(course, assignments, [assignment.name for assignment in gradebook.assignments])
+        classrooms = [read_classroom(course, gradebook, name) for name in names]
+    classrooms = [classroom for classroom in classrooms if classroom.students or classroom.assignment in assignments]
+    if not any(classroom.students for classroom in classrooms):
+        raise Trouble("Nothing has been graded yet, so there is nothing to report; grade first.")
+    lessons = [summarise(classroom) for classroom in classrooms]
+    folder = Path(to or Path(course.root, "reports"))
+    students = {classroom.assignment: classroom.students for classroom in classrooms}
+    page = html_page(lessons, course.course_id or Path(course.root).name)
+    try:
+        write_whole(folder / "report.html", page.encode())
+        for name, text in tables(lessons, students).items():
+            write_whole(folder / name, text.encode("utf-8-sig"))
+    except OSError as error:
+        raise Trouble(f"The report was not written ({error}); an earlier one may stand beside newer tables.") from error
+    click.echo(f"Wrote {folder / 'report.html'} and {len(tables(lessons, students))} tables beside it.")

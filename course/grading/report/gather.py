@@ -1,0 +1,164 @@
+"""One assignment's class as plain data, from the gradebook and the graded notebooks."""
+
+import dataclasses
+import re
+
+import nbformat
+import numpy as np
+from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignment, SubmittedNotebook
+
+from course.grading.coursefolder import step_folder
+from course.grading.report.sections import section_of_exercises
+from course.grading.report.timing import active_minutes
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+SAID = (re.compile(r"^Hint: (.+)$", re.MULTILINE), re.compile(r"^Seen: (.+)$", re.MULTILINE))  # of a CheckFailed
+MAX_MESSAGE = 160
+
+
+@dataclasses.dataclass
+class Exercise:
+    """An exercise: its points, where it is taught, its released stub, and whether a person grades it."""
+
+    name: str
+    points: float
+    section: tuple = ()
+    stub: str = ""
+    by_hand: bool = False
+
+
+@dataclasses.dataclass
+class Classroom:
+    """N students' work on K exercises. ``scores`` (N, K) is NaN where a manual grade is still missing.
+
+    ``answers[n][k]`` is the source of an answer or None, ``blank`` (N, K) marks those left as released, and
+    ``messages[n][k]`` is the hint that a failed test showed, or else its error, or None. ``minutes`` (N,) is NaN
+    where unknown.
+    """
+
+    assignment: str
+    students: list
+    absent: int
+    exercises: list
+    scores: np.ndarray
+    answers: list
+    blank: np.ndarray
+    messages: list
+    minutes: np.ndarray
+
+    def maxima(self):
+        return np.array([exercise.points for exercise in self.exercises])
+
+
+def read_classroom(course, gradebook, assignment):
+    """The Classroom of one assignment; students who handed in nothing are only counted."""
+    exercises, cell_exercise = _exercises(course, gradebook, assignment)
+    grades = _grades(gradebook, assignment)
+    students = sorted({student for student, *_ in grades})
+    row = {student: number for number, student in enumerate(students)}
+    scores = np.zeros((len(students), len(exercises)))
+    for student, cell, score, waiting in grades:
+        if cell in cell_exercise:
+            scores[row[student], cell_exercise[cell]] += np.nan if waiting else score
+    classroom = Classroom(
+        assignment,
+        students,
+        len(gradebook.students) - len(students),
+        exercises,
+        scores,
+        [[None] * len(exercises) for _ in students],
+        np.zeros(scores.shape, bool),
+        [[None] * len(exercises) for _ in students],
+        np.full(len(students), np.nan),
+    )
+    for number, student in enumerate(students):
+        _read_notebooks(course, classroom, number, student, cell_exercise)
+    return classroom
+
+
+def _exercises(course, gradebook, assignment):
+    """(exercises in the lesson's order, {grade id of any of their cells: exercise's index})."""
+    sections, stubs = {}, {}
+    for path in sorted((step_folder(course, "source") / assignment).glob("*.ipynb")):
+        sections |= section_of_exercises(path)
+    for path in sorted((step_folder(course, "release") / assignment).glob("*.ipynb")):
+        stubs |= {grade_id: cell.source for grade_id, cell in _marked_cells(path)}
+    place = {grade_id: number for number, grade_id in enumerate(sections)}
+    exercises, cell_names = {}, {}
+    for notebook in gradebook.find_assignment(assignment).notebooks:
+        solutions = {cell.name for cell in notebook.solution_cells}
+        cell_names |= {name: name for name in solutions}
+        for cell in [*notebook.grade_cells, *notebook.task_cells]:
+            name = cell_names[cell.name] = exercise_of(cell.name, solutions)
+            section = sections.get(name, sections.get(cell.name, ()))
+            exercise = exercises.setdefault(name, Exercise(name, 0, section, stubs.get(name, "")))
+            exercise.points += cell.max_score
+            exercise.by_hand |= name == cell.name
+    scored = (name for name in exercises if exercises[name].points)
+    names = sorted(scored, key=lambda name: (place.get(name, len(place)), name))
+    index = {cell: names.index(name) for cell, name in cell_names.items() if name in names}
+    return [exercises[name] for name in names], index
+
+
+def exercise_of(cell_name, solutions):
+    """The exercise a cell belongs to: ``test_`` + name, or ``test_`` + name + ``_`` + part, or the name itself."""
+    tested = cell_name.removeprefix("test_")
+    if tested == cell_name:
+        return cell_name
+    fitting = [name for name in solutions if tested == name or tested.startswith(f"{name}_")]
+    return max(fitting, key=len, default=tested)
+
+
+def _grades(gradebook, assignment):
+    """(student id, cell name, score, waiting for a manual grade) of every grade, in one query."""
+    rows = (
+        gradebook.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score, Grade.needs_manual_grade)
+        .select_from(Grade)
+        .join(BaseCell, Grade.cell_id == BaseCell.id)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .filter(Assignment.name == assignment)
+    )
+    return [tuple(values) for values in rows]
+
+
+def _read_notebooks(course, classroom, number, student, cell_exercise):
+    """Fill in what the graded notebooks of one student show; a missing or damaged one leaves its rows as they are."""
+    for path in sorted((step_folder(course, "autograded") / student / classroom.assignment).glob("*.ipynb")):
+        for grade_id, cell in _marked_cells(path):
+            k = cell_exercise.get(grade_id)
+            if k is None:
+                continue
+            exercise = classroom.exercises[k]
+            if grade_id == exercise.name:
+                classroom.answers[number][k] = cell.source
+                classroom.blank[number, k] = cell.source.strip() in ("", exercise.stub.strip())
+            if classroom.messages[number][k] is None:
+                classroom.messages[number][k] = failure_message(cell.get("outputs", ()))
+    submitted = step_folder(course, "submitted") / student / classroom.assignment
+    classroom.minutes[number] = active_minutes(sorted(submitted.glob("*.ipynb")))
+
+
+def _marked_cells(path):
+    """(grade id, cell) of each of nbgrader's cells in a notebook; none when it cannot be read."""
+    try:
+        cells = nbformat.read(path, as_version=4).cells
+    except (OSError, ValueError, AttributeError, nbformat.ValidationError):
+        return []
+    marked = ((cell.metadata.get("nbgrader", {}).get("grade_id"), cell) for cell in cells)
+    return [(grade_id, cell) for grade_id, cell in marked if grade_id]
+
+
+def failure_message(outputs):
+    """The hint in the first error among outputs, or the error itself in a line; None without an error."""
+    for output in outputs:
+        if output.get("output_type") != "error":
+            continue
+        text = ANSI.sub("", "\n".join([str(output.get("evalue", "")), *map(str, output.get("traceback", ()))]))
+        if found := next(filter(None, (said.search(text) for said in SAID)), None):
+            return found[1][:MAX_MESSAGE]
+        first = ANSI.sub("", str(output.get("evalue", ""))).strip().partition("\n")[0]
+        return f"{output.get('ename', 'Error')}: {first}".strip(": ")[:MAX_MESSAGE]
+    return None

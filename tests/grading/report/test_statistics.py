@@ -1,0 +1,80 @@
+"""The numbers of test theory, against cases that can be worked out by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course.grading.report import statistics
+
+
+def test_alpha_is_one_when_all_exercises_rank_alike():
+    ability = np.arange(12.0)[:, None]
+    assert statistics.cronbach_alpha(np.repeat(ability, 4, 1)).value == pytest.approx(1)
+
+
+def test_alpha_of_a_case_by_hand():
+    scores = np.array([[1.0, 2], [2, 2], [3, 5]] * 4)  # variances 8/11, 24/11; of the sum 56/11
+    assert statistics.cronbach_alpha(scores).value == pytest.approx(2 * (1 - (8 + 24) / 56))
+
+
+def test_alpha_of_unrelated_exercises_is_near_zero_and_inside_its_interval():
+    estimate = statistics.cronbach_alpha(np.random.default_rng(1).normal(size=(400, 6)))
+    assert estimate.low < 0 < estimate.high
+
+
+def test_the_interval_of_alpha_shrinks_with_the_class():
+    rng = np.random.default_rng(2)
+    ability = rng.normal(size=(900, 1))
+    scores = ability + rng.normal(size=(900, 5))
+    small, large = (statistics.cronbach_alpha(part) for part in (scores[:30], scores))
+    assert large.high - large.low < (small.high - small.low) / 2
+
+
+def test_discrimination_leaves_the_exercise_itself_out():
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(2000, 1)) * 10  # would dominate the sum if it counted
+    ability = rng.normal(size=(2000, 1))
+    values = statistics.discrimination(np.hstack([noise, ability, ability + 0.1 * rng.normal(size=(2000, 1)), ability]))
+    assert abs(values[0].value) < 0.1
+    reversed_item = statistics.discrimination(np.hstack([-ability, ability, ability]))[0]
+    assert reversed_item.value == pytest.approx(-1)
+
+
+def test_an_exercise_that_everyone_solves_has_no_discrimination():
+    scores = np.random.default_rng(4).normal(size=(50, 4))
+    scores[:, 1] = 2
+    assert not statistics.discrimination(scores)[1].known()
+
+
+def test_mean_share_passes_over_missing_grades():
+    scores = np.array([[4.0], [2.0], [np.nan]])
+    assert statistics.mean_share(scores, np.array([4.0]))[0].value == pytest.approx(0.75)
+
+
+def test_a_small_class_gets_no_interval_and_a_caveat():
+    estimate = statistics.mean_share(np.ones((5, 1)), np.ones(1))[0]
+    assert estimate.value == 1
+    assert np.isnan(estimate.low)
+    assert "anecdote" in statistics.caveat(5)
+    assert "wide" in statistics.caveat(20)
+    assert statistics.caveat(200) == ""
+
+
+def test_standard_error_is_the_spread_when_nothing_is_reliable():
+    totals = np.array([[1.0], [3.0], [5.0]])
+    assert statistics.standard_error(totals, statistics.Estimate(0.0, 0, 0)) == pytest.approx(2)
+    assert statistics.standard_error(totals, statistics.Estimate(1.0, 1, 1)) == 0
+
+
+@given(st.lists(st.floats(0, 100), min_size=1), st.sampled_from([1, 4, 13, 25, 45, 100]))
+def test_every_total_is_in_one_bin(totals, maximum):
+    counts, edges = statistics.distribution(np.array(totals), maximum)
+    assert sum(counts) == len(totals)
+    assert len(edges) == len(counts) + 1 <= 13
+    assert (edges[0], edges[-1]) == (0, maximum)
+
+
+def test_a_report_made_twice_is_the_same():
+    scores = np.random.default_rng(5).normal(size=(40, 4))
+    assert statistics.cronbach_alpha(scores) == statistics.cronbach_alpha(scores)
