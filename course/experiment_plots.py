@@ -47,7 +47,7 @@ def plot_bars(labels, accuracies, chance=None, title=""):
         axes.scatter(places, accuracies[:, seed], s=14, color="black", zorder=3)
     for place, value in zip(places, mean[:, 0], strict=True):
         if np.isfinite(value):
-            axes.annotate(f"{value:.2f}", (place, 0.03), ha="center", color="white", fontweight="bold")
+            axes.annotate(f"{value:.2f}", (place, 0.03), ha="center", bbox={"boxstyle": "round", "facecolor": "white"})
     if chance is not None:
         axes.axhline(chance, color="grey", linestyle="--", label=f"guessing {chance:.2f}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
@@ -97,6 +97,20 @@ def plot_curves(curves):
     axes.set_title("Accuracy while training")
     if curves:
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def plot_similarity(similarities):
+    """Cosine of position vectors against their distance; ``similarities`` is a dict from label to (T,)."""
+    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    for (label, values), colour in zip(similarities.items(), colours(len(similarities)), strict=True):
+        axes.plot(np.arange(len(values)), values, color=colour, marker=".", label=label)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set_xlabel("distance in positions")
+    axes.set_ylabel("mean cosine")
+    axes.set_title("How alike position vectors are")
+    axes.legend(frameon=False)
     return figure
 
 
