@@ -45,17 +45,13 @@ def made_up_class(released, solutions):
     name = f"{LESSON}.ipynb"
     text = nbformat.writes
     perfect = solve(released, solutions)
-    unscaled = solve(released, solutions, edits=[("scaled_dot_product_attention", " / math.sqrt(q.shape[-1])", "")])
+    unscaled = solve(released, solutions, edits=[("scaled_dot_product_attention", " / q.shape[-1] ** 0.5", "")])
+    view = "x = x.reshape(batch, num_heads, time, d_model // num_heads)"
+    cut = "x = x.reshape(batch, time, num_heads, d_model // num_heads)"
     viewed = solve(
         released,
         solutions,
-        edits=[
-            (
-                "split_heads",
-                ".reshape(batch, time, num_heads, d_head).transpose(1, 2)",
-                ".reshape(batch, num_heads, time, d_head)",
-            )
-        ],
+        edits=[("split_heads", cut, view), ("split_heads", "x.transpose(1, 2)  # (B, T, H", "x  # (B, T, H")],
     )
     broken = solve(released, solutions, edits=[("merge_heads", "return ", "retrun ")])
     return [
