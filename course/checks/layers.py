@@ -1,0 +1,196 @@
+"""Checks of MultiHeadAttention, which wraps PyTorch's layer, and what it shares with the layer from scratch.
+
+``cases`` and ``case`` are (B, T, E, H). A layer's parameters are overwritten with random ones before it is called, so
+that biases count and nothing depends on how a layer starts.
+"""
+
+import math
+
+import torch
+
+from course.checks.compare import (
+    agrees,
+    check_close,
+    check_pair,
+    check_shape,
+    check_tensor,
+    check_true,
+    kind_of,
+    refuse_none,
+)
+from course.checks.exam import check
+from course.checks.failure import CheckFailed
+from course.checks.inputs import causal, normal
+from course.checks.layer_slips import mistaken_outputs, mistaken_weights, packed_reading, reference
+
+
+def loaded_layer(candidate, width, num_heads, seed=0, dtype=torch.float32):
+    """(layer in eval mode, its parameters by name), the parameters random."""
+    layer = candidate.build(width, num_heads).to(dtype)
+    values = {
+        name: normal(*value.shape, seed=1000 * seed + i, dtype=dtype, scale=1 / math.sqrt(max(value.shape[-1], 1)))
+        for i, (name, value) in enumerate(layer.parameters().items())
+    }
+    layer.load(values)
+    return layer.eval(), values
+
+
+def tokens(case, seed=0, dtype=torch.float32):
+    batch, time, width, _ = case
+    return normal(batch, time, width, seed=seed + 500, dtype=dtype)
+
+
+def output_in(result, x):
+    """The output in a result, of x's shape, wherever it stands; that a pair comes back is for others to judge."""
+    refuse_none(result)
+    items = list(result) if isinstance(result, tuple | list) else [result]
+    tensors = [item for item in items if isinstance(item, torch.Tensor)]
+    found = next((item for item in tensors if item.shape == x.shape), tensors[0] if tensors else None)
+    if found is None:
+        raise CheckFailed(
+            f"the result is {kind_of(result)}, wanted the pair (out, weights).", "End with return out, weights."
+        )
+    check_shape(found, x.shape, "The output has the shape of x, (B, T, embed_dim).", "out")
+    return found.detach()
+
+
+def _place(result, x):
+    """Index of the output in a result."""
+    items = list(result) if isinstance(result, tuple | list) else [result]
+    return next((i for i, item in enumerate(items) if getattr(item, "shape", None) == x.shape), 0)
+
+
+def weights_in(result, case):
+    """The weights (B, H, T, T) of a pair (out, weights)."""
+    batch, time, width, num_heads = case
+    _, weights = check_pair(result)
+    if weights is None:
+        raise CheckFailed("weights is None.", "need_weights=False leaves them out: ask for them.")
+    check_tensor(weights, "weights")
+    hints = {
+        (
+            batch,
+            time,
+            time,
+        ): "Averaged over the heads, as PyTorch does unless average_attn_weights=False: keep all maps.",
+        (batch, 1, time, time): "Every head has weights of its own: neither average them nor take one head's.",
+        (
+            time,
+            num_heads,
+            batch,
+            batch,
+        ): "The layer attends over the batch: PyTorch wants batch_first=True for (B, T, E).",
+        (time, batch, batch): "The layer attends over the batch: PyTorch wants batch_first=True for (B, T, E).",
+        (batch, time, width): "Return out first, then weights.",
+        (num_heads, time, time): "Keep the batch: every item has weights of its own.",
+    }
+    hint = hints.get(tuple(weights.shape), "One map (T, T) for each head of each item: (B, H, T, T).")
+    check_shape(weights, (batch, num_heads, time, time), hint, "weights")
+    return weights.detach()
+
+
+def _wrapped(candidate, case, seed=0, dtype=torch.float32):
+    """(layer, x, what the names of its nn.MultiheadAttention's parameters start with, its reading)."""
+    *_, width, num_heads = case
+    layer, values = loaded_layer(candidate, width, num_heads, seed, dtype)
+    found = layer.find("MultiheadAttention")
+    check_true(
+        bool(found),
+        "there is no nn.MultiheadAttention among the layer's modules.",
+        "Make it in __init__ and keep it in an attribute of self; a list, a dict or a local name hides it.",
+    )
+    prefix = f"{found[0]}." if found[0] else ""
+    shape = tuple(values.get(f"{prefix}in_proj_weight", torch.empty(0)).shape)
+    check_true(
+        shape == (3 * width, width),
+        f"nn.MultiheadAttention was not made for embed_dim {width}.",
+        "Hand on the sizes that __init__ gets: nn.MultiheadAttention(embed_dim, num_heads, batch_first=True).",
+    )
+    return layer, tokens(case, seed, dtype), prefix, packed_reading(values, prefix)
+
+
+@check("output of nn.MultiheadAttention")
+def wrapped_output(candidate, cases):
+    """The output in eval and in train mode."""
+    for seed, case in enumerate(cases):
+        layer, x, _, reading = _wrapped(candidate, case, seed, torch.float64 if seed == 0 else torch.float32)
+        expected, _ = reference(reading, case[-1])(x.double())
+        hint = "out is what self.mha(x, x, x) returns first, with the num_heads that __init__ got."
+        slips = _wrapped_slips(reading, x, case[-1])
+        check_close(output_in(layer(x), x).double(), expected.detach(), hint, "out", 1e-5, slips)
+        check_no_dropout(layer, x)
+
+
+def check_no_dropout(layer, x):
+    """Fail when the output in train mode differs from that in eval mode."""
+    same = agrees(output_in(layer.eval()(x), x), output_in(layer.train()(x), x))
+    check_true(
+        same, "out in train mode differs from out in eval mode.", "Leave dropout out: its default of 0 is right."
+    )
+
+
+def _wrapped_slips(reading, x, num_heads):
+    """(hint, out) for slips in the use of nn.MultiheadAttention."""
+    x, width = x.double(), x.shape[-1]
+    with torch.no_grad():
+        across = reference(reading, num_heads)(x.transpose(0, 1))[0].transpose(0, 1)
+        yield "The layer attends over the batch: PyTorch wants batch_first=True for x (B, T, E).", across
+        for heads in range(1, width + 1):
+            if width % heads == 0 and heads != num_heads:
+                yield f"The layer has {heads} heads: hand on num_heads.", reference(reading, heads)(x)[0]
+        out, _ = reference(reading, num_heads)(x)
+        yield "Return the output as it is, without adding x.", out + x
+        hint = "No mask here: every token may attend to every token."
+        yield hint, reference(reading, num_heads)(x, causal(x.shape[1], x.shape[1]))[0]
+        yield from mistaken_outputs(reading, x, num_heads)
+
+
+@check("weights of every head")
+def wrapped_weights(candidate, cases):
+    for seed, case in enumerate(cases):
+        layer, x, _, reading = _wrapped(candidate, case, seed)
+        weights = weights_in(layer(x), case)
+        _, expected = reference(reading, case[-1])(x.double())
+        expected = expected.detach()
+        suspects = [
+            (
+                "These are averages over the heads, repeated: ask for average_attn_weights=False.",
+                expected.mean(1, True).expand_as(expected),
+            ),
+            ("These are one head's weights, repeated.", expected[:, :1].expand_as(expected)),
+            ("These are transposed: rows are queries, columns are keys.", expected.transpose(-2, -1)),
+            ("These are the weights as PyTorch gives them, normalised once more.", expected.softmax(-1)),
+            *mistaken_weights(reading, x, case[-1]),
+        ]
+        hint = "Return the weights that self.mha(x, x, x, average_attn_weights=False) returns second."
+        check_close(weights.double(), expected, hint, "weights", 1e-5, suspects)
+
+
+@check("gradients, x unchanged")
+def wrapped_gradients(candidate, case):
+    """Gradients reach x and every parameter that PyTorch's layer uses; x is left alone."""
+    layer, x, prefix, _ = _wrapped(candidate, case)
+    check_unchanged(layer, x)
+    check_gradients_arrive(layer, x, [name for name in layer.trainable() if name.startswith(prefix)])
+
+
+def check_unchanged(layer, *arguments):
+    """Fail when a call writes into the last of its arguments, x or the mask."""
+    _, after = layer.observe(*arguments)
+    name = ("x", "mask")[len(arguments) - 1]
+    same = after[-1].shape == arguments[-1].shape and bool((after[-1] == arguments[-1]).all())
+    check_true(same, f"{name} was changed in place.", "Compute new tensors: += and methods ending in _ write into it.")
+
+
+def check_gradients_arrive(layer, x, names, instruction=()):
+    """Gradients of the output by name; fail unless one reaches x and each of names."""
+    place = _place(layer(x, *instruction), x)
+    cotangent = normal(*x.shape, seed=9, dtype=x.dtype)
+    gradients = layer.gradients(cotangent, x, *instruction, output=place)
+    for name in ("x", *names):
+        check_true(
+            gradients.get(name) is not None,
+            f"no gradient reaches {name}.",
+            "Stay in torch from x to out: no detach, .data, no_grad, NumPy or torch.tensor(...).",
+        )
+    return gradients
