@@ -306,7 +306,9 @@ def hint_for(error):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):
         return "Take out exit() or quit(): a function ends with return."
-    if "inplace operation" in str(error):
+    if "same dtype" in str(error):
+        return "Tensors of two precisions meet: make new ones in the dtype of the input, and convert none on the way."
+    if "inplace operation" in str(error) or "in-place operation" in str(error):
         return "A value that the gradient needs was overwritten: write x = x * 2, a new tensor, instead of x *= 2."
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."
