@@ -1,13 +1,12 @@
-"""Figures of training runs and experiments: arrays in, Figure out, and each in words.
+"""Pictures of training runs and experiments: arrays in, a Picture out, with its numbers as alternative text.
 
 C conditions, S seeds, L lengths. A run that was not made is NaN and is left out.
 """
 
-import io
-
 import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
+
+from course.picture import Picture
 
 WINDOW = 10  # steps that the curves are averaged over
 
@@ -15,13 +14,6 @@ WINDOW = 10  # steps that the curves are averaged over
 def colours(count):
     """``count`` colours (count, 4) that stay apart for the colour-blind and in grey."""
     return matplotlib.colormaps["viridis"](np.linspace(0, 0.85, count))
-
-
-def png(figure):
-    """The figure as PNG bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue()
 
 
 def mean_and_range(accuracies):
@@ -34,12 +26,13 @@ def mean_and_range(accuracies):
     return mean, np.stack((mean - lowest, highest - mean))
 
 
-def plot_bars(labels, accuracies, chance=None, title=""):
+def plot_bars(labels, accuracies, guessing=None, title=""):
     """One bar per condition: mean of accuracies (C, S), a whisker from lowest to highest, a dot per seed."""
     accuracies = np.asarray(accuracies, dtype=float)
     mean, errors = mean_and_range(accuracies[:, :, None])
-    figure = Figure(figsize=(max(4.5, 1.3 * len(labels)), 3.4), layout="constrained")
-    axes = figure.add_subplot()
+    alt = in_words(title, accuracies, describe_bars(labels, accuracies))
+    picture = Picture(figsize=(max(4.5, 1.3 * len(labels)), 3.4), alt=alt)
+    axes = picture.add_subplot()
     places = np.arange(len(labels))
     axes.bar(places, mean[:, 0], color=colours(len(labels)), alpha=0.75)
     axes.errorbar(places, mean[:, 0], errors[:, :, 0], fmt="none", ecolor="black", capsize=5)
@@ -48,21 +41,22 @@ def plot_bars(labels, accuracies, chance=None, title=""):
     for place, value in zip(places, mean[:, 0], strict=True):
         if np.isfinite(value):
             axes.annotate(f"{value:.2f}", (place, 0.03), ha="center", bbox={"boxstyle": "round", "facecolor": "white"})
-    if chance is not None:
-        axes.axhline(chance, color="grey", linestyle="--", label=f"guessing {chance:.2f}")
+    if guessing is not None:
+        axes.axhline(guessing, color="grey", linestyle="--", label=f"guessing {guessing:.2f}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     axes.set_xticks(places, [label.replace(", ", ",\n") for label in labels])
     axes.set_ylim(0, 1.05)
     axes.set_ylabel("accuracy")
     axes.set_title(title)
-    return figure
+    return picture
 
 
 def plot_lengths(labels, lengths, accuracies, trained_at, title=""):
     """One line per condition: mean of accuracies (C, S, L) at each length, whiskers from lowest to highest."""
     mean, errors = mean_and_range(np.asarray(accuracies, dtype=float))
-    figure = Figure(figsize=(6.5, 3.8), layout="constrained")
-    axes = figure.add_subplot()
+    alt = in_words(title, accuracies, describe_lengths(labels, lengths, accuracies))
+    picture = Picture(figsize=(6.5, 3.8), alt=alt)
+    axes = picture.add_subplot()
     for row, (label, colour) in enumerate(zip(labels, colours(len(labels)), strict=True)):
         marker = "osD^vP*X"[row % 8]
         axes.errorbar(lengths, mean[row], errors[:, row], color=colour, marker=marker, capsize=4, label=label)
@@ -74,7 +68,7 @@ def plot_lengths(labels, lengths, accuracies, trained_at, title=""):
     axes.set_ylabel("accuracy")
     axes.set_title(title)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+    return picture
 
 
 def smoothed(values):
@@ -87,8 +81,10 @@ def smoothed(values):
 
 def plot_curves(curves):
     """Accuracy against step, one line for each entry of ``curves``, a dict from label to accuracies (N,)."""
-    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
-    axes = figure.add_subplot()
+    reached = [f"{label} {smoothed(values)[-1]:.2f} after {len(values)} steps" for label, values in curves.items()]
+    alt = f"Accuracy while training: {', '.join(reached) or 'no step yet'}."
+    picture = Picture(figsize=(6.5, 3.2), alt=alt)
+    axes = picture.add_subplot()
     for (label, values), colour in zip(curves.items(), colours(len(curves)), strict=True):
         axes.plot(np.arange(1, len(values) + 1), smoothed(values), color=colour, label=label)
     axes.set_ylim(0, 1.05)
@@ -97,13 +93,15 @@ def plot_curves(curves):
     axes.set_title("Accuracy while training")
     if curves:
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+    return picture
 
 
 def plot_similarity(similarities):
     """Cosine of position vectors against their distance; ``similarities`` is a dict from label to (T,)."""
-    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
-    axes = figure.add_subplot()
+    near = [f"{label} {values[1]:.2f} at distance 1" for label, values in similarities.items()]
+    alt = f"Mean cosine of position vectors against their distance: {', '.join(near)}."
+    picture = Picture(figsize=(6.5, 3.2), alt=alt)
+    axes = picture.add_subplot()
     for (label, values), colour in zip(similarities.items(), colours(len(similarities)), strict=True):
         axes.plot(np.arange(len(values)), values, color=colour, marker=".", label=label)
     axes.axhline(0, color="grey", linewidth=0.8)
@@ -111,13 +109,13 @@ def plot_similarity(similarities):
     axes.set_ylabel("mean cosine")
     axes.set_title("How alike position vectors are")
     axes.legend(frameon=False)
-    return figure
+    return picture
 
 
-def describe_curves(curves):
-    """The curves in words, with the number that each has reached."""
-    reached = [f"{label} {smoothed(values)[-1]:.2f} after {len(values)} steps" for label, values in curves.items()]
-    return f"Accuracy while training: {', '.join(reached) or 'no step yet'}."
+def in_words(title, accuracies, rows):
+    """The alternative text of a picture of accuracies (C, S, ...)."""
+    seeds = len(accuracies[0])
+    return f"{title}. Accuracy, mean (lowest to highest) of {seeds} {'seed' if seeds == 1 else 'seeds'}. {rows}."
 
 
 def describe_bars(labels, accuracies):

@@ -7,10 +7,10 @@ import sys
 import time
 
 from IPython import get_ipython
-from IPython.display import Image, display
+from IPython.display import display
 from tqdm import tqdm
 
-from course.experiment_plots import describe_curves, plot_curves, png
+from course.experiment_plots import plot_curves
 
 SECONDS_BETWEEN_CURVES = 1.0  # drawing one takes about a tenth of that
 
@@ -60,9 +60,9 @@ class Progress:
         """Show the curves, in the place of those shown before."""
         if not self.draws:
             return
-        image = Image(png(plot_curves(self.curves)), alt=describe_curves(self.curves))
+        picture = plot_curves(self.curves)
         if self.shown is None:
-            self.shown = display(image, display_id=True)
+            self.shown = display(picture, display_id=True)
         else:
-            self.shown.update(image)
+            self.shown.update(picture)
         self.last_drawn = time.monotonic()

@@ -7,7 +7,7 @@ THREE_SEEDS = np.array([[0.2, 0.3, 0.25], [1.0, 1.0, 1.0]])
 
 
 def test_bars_show_mean_range_and_every_seed():
-    axes = plots.plot_bars(["without", "with"], THREE_SEEDS, chance=0.25).axes[0]
+    axes = plots.plot_bars(["without", "with"], THREE_SEEDS, guessing=0.25).axes[0]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.25, 1.0])
     whisker = axes.collections[0].get_segments()[0]
     assert whisker[:, 1] == pytest.approx([0.2, 0.3])
@@ -28,7 +28,7 @@ def test_lines_show_the_mean_at_each_length_with_whiskers():
 
 def test_runs_that_were_not_made_are_left_out_and_said():
     some = np.array([[0.4, np.nan], [np.nan, np.nan]])
-    plots.png(plots.plot_bars(["a", "b"], some))
+    assert plots.plot_bars(["a", "b"], some).png()
     assert plots.describe_bars(["a", "b"], some) == "a: 0.40; b: no finished run"
 
 
@@ -44,14 +44,24 @@ def test_curves_are_averaged_over_the_last_steps():
     curves = {"none": [0.5] * 20, "sinusoidal": [1.0] * 12}
     axes = plots.plot_curves(curves).axes[0]
     assert [len(line.get_xdata()) for line in axes.lines] == [20, 12]
-    assert plots.describe_curves(curves).endswith("none 0.50 after 20 steps, sinusoidal 1.00 after 12 steps.")
+    assert plots.plot_curves(curves).alt.endswith("none 0.50 after 20 steps, sinusoidal 1.00 after 12 steps.")
 
 
-def test_a_figure_becomes_a_png():
-    assert plots.png(plots.plot_curves({"a": [0.1]})).startswith(b"\x89PNG")
+def test_the_alternative_text_holds_title_seeds_and_numbers():
+    assert plots.plot_bars(["without", "with"], THREE_SEEDS, title="Reversing").alt == (
+        "Reversing. Accuracy, mean (lowest to highest) of 3 seeds. without: 0.25 (0.20 to 0.30); with: 1.00."
+    )
+    lengths = plots.plot_lengths(["sines"], [16, 32], np.array([[[1.0, 0.5]]]), trained_at=16, title="Longer")
+    assert lengths.alt == "Longer. Accuracy, mean (lowest to highest) of 1 seed. sines: 1.00 at 16, 0.50 at 32."
+
+
+def test_similarities_are_drawn_against_distance():
+    picture = plots.plot_similarity({"learned": np.array([1.0, 0.9, 0.6]), "sinusoidal": np.array([1.0, 0.8, 0.7])})
+    assert picture.axes[0].lines[0].get_ydata() == pytest.approx([1.0, 0.9, 0.6])
+    assert "learned 0.90 at distance 1, sinusoidal 0.80 at distance 1" in picture.alt
 
 
 def test_curves_can_be_shown_before_the_first_step(recwarn):
-    plots.png(plots.plot_curves({}))
+    assert plots.plot_curves({}).png()
     assert not recwarn.list
-    assert plots.describe_curves({}) == "Accuracy while training: no step yet."
+    assert plots.plot_curves({}).alt == "Accuracy while training: no step yet."

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from IPython.display import Image, display
+from IPython.display import display
 
 from course import experiment_plots as plots
 from course.progress import in_notebook
@@ -47,11 +47,7 @@ class Result:
 
     def numbers(self):
         """The figure in words: its title, then mean and range of every condition."""
-        if len(self.lengths) > 1:
-            rows = plots.describe_lengths(self.labels, self.lengths, self.accuracies)
-        else:
-            rows = plots.describe_bars(self.labels, self.accuracies[:, :, 0])
-        return f"{self.title}. Accuracy, mean (lowest to highest) of {self.accuracies.shape[1]} seeds. {rows}."
+        return self.figure().alt
 
     def verdict(self):
         """The lesson's sentence and what the numbers say to it; nothing is claimed for a part of the runs."""
@@ -63,10 +59,12 @@ class Result:
         return f"The lesson says: “{self.claim}” {self.finding}"
 
     def show(self):
-        """Show the figure with its numbers as alternative text, then the numbers and the verdict."""
+        """Show the figure with its numbers, outside a notebook the numbers alone, and the verdict."""
         if in_notebook():
-            display(Image(plots.png(self.figure()), alt=self.numbers()))
-        print(self.numbers(), self.verdict(), sep="\n")
+            display(self.figure())
+        else:
+            print(self.numbers())
+        print(self.verdict())
 
     def save(self, path):
         """Write the result to a JSON file."""
