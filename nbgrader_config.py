@@ -1,5 +1,6 @@
 """Configuration of nbgrader for this course; a reason above each line."""
 
+from course.grading.feedback import feedback_preprocessors
 from course.grading.release import release_preprocessors
 
 c = get_config()  # noqa: F821
@@ -22,3 +23,6 @@ c.GenerateAssignment.preprocessors = release_preprocessors()
 
 # A submission without one of the test cells gets the cell back and zero points for it, not a place in the manual queue.
 c.OverwriteCells.add_missing_cells = True
+
+# Feedback says what to look at next and shows no hidden test, no path of this machine, no script at work.
+c.GenerateFeedback.preprocessors = feedback_preprocessors()

@@ -1,0 +1,140 @@
+"""Feedback that says what to look at next, and gives nothing away.
+
+Preprocessors for ``GenerateFeedback.preprocessors``. A student sees their own code, the messages and the points;
+never a hidden test's text, a mark scheme, a path of the instructor's machine, or a script at work.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbconvert.preprocessors.sanitize import SanitizeHTML
+from nbformat.v4 import new_markdown_cell
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution, is_task
+
+SECRET = re.compile(
+    r"^[^\n]*(?:BEGIN HIDDEN TESTS|BEGIN MARK SCHEME).*?(?:END HIDDEN TESTS|END MARK SCHEME)[^\n]*\n?",
+    re.DOTALL | re.MULTILINE,
+)
+TAGS = [  # what Markdown makes, and what the course's own outputs use
+    *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em", "figcaption"),
+    *("figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "p", "pre", "s", "span", "strong"),
+    *("sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+]
+
+
+class HideTests(NbGraderPreprocessor):
+    """Takes hidden tests and mark schemes out, and from a test's error all but its message."""
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        if is_grade(cell) or is_task(cell):
+            cell.source = SECRET.sub("", cell.source)
+        if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+            for output in cell.outputs:
+                if output.output_type == "error":  # a traceback shows lines of the test
+                    output.traceback = message_of(output).splitlines()
+        return cell, resources
+
+
+def message_of(output):
+    """The text of an error, without its traceback: a check's three lines, or the exception in one."""
+    if output.ename == "CheckFailed":
+        return output.evalue
+    return f"{output.ename}: {output.evalue}"
+
+
+class LookAtNext(NbGraderPreprocessor):
+    """Puts on top what was lost and the hint that each test gave, first things first."""
+
+    def preprocess(self, nb, resources):
+        lines = []
+        for cell in nb.cells:
+            if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+                errors = [output for output in cell.outputs if output.output_type == "error"]
+                meta = cell.metadata.nbgrader  # with the score that GetGrades found
+                most, points = meta["points"], meta.get("score") or 0
+                if errors and points < most:
+                    name = meta["grade_id"].removeprefix("test_")
+                    words = [escape(line) for line in message_of(errors[0]).splitlines()[-2:]]
+                    lines.append(
+                        f"- **{escape(name)}** ({most - points:g} of {most:g} points lost)<br>" + "<br>".join(words)
+                    )
+        text = "## What to look at next\n\n" + "\n".join(lines) if lines else "## Every test passed\n\nNothing to mend."
+        nb.cells.insert(0, new_markdown_cell(text))
+        return nb, resources
+
+
+def escape(text):
+    """Text as Markdown shows it verbatim."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|$~&])", r"\\\1", text)
+
+
+class HideMachine(NbGraderPreprocessor):
+    """Shortens paths of this machine in outputs to their last part, and drops widgets' state."""
+
+    def preprocess(self, nb, resources):
+        nb.metadata.pop("widgets", None)  # without its state nbconvert stops, with it nothing is gained
+        return super().preprocess(nb, resources)
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        for output in cell.get("outputs", ()):
+            for field in ("text", "evalue"):
+                if isinstance(output.get(field), str):
+                    output[field] = shorten_paths(output[field])
+            if "traceback" in output:
+                output.traceback = [shorten_paths(line) for line in output.traceback]
+            for kind, value in output.get("data", {}).items():
+                if isinstance(value, str) and kind.startswith("text/"):
+                    output.data[kind] = shorten_paths(value)
+        return cell, resources
+
+
+def shorten_paths(text):
+    """Text in which every absolute path under a folder of this machine is cut to its last part."""
+    folders = {sys.prefix, sys.base_prefix, tempfile.gettempdir(), str(Path.home()), os.getcwd(), *HOMES}
+    starts = "|".join(re.escape(folder.rstrip("/\\")) for folder in sorted(folders, key=len, reverse=True))
+    return re.sub(
+        rf"(?<![\w.])(?:{starts})(?:[/\\][^\s/\\'\"<>:,;)\]]*)*",
+        lambda path: "…/" + re.split(r"[/\\]", path.group())[-1],
+        text,
+    )
+
+
+HOMES = ("/home", "/root", "/Users", "/tmp", "/var", "/opt", "/srv", "/mnt")
+
+
+class SanitizeAnswers(SanitizeHTML):
+    """Cleans HTML in outputs, and in text that the release does not hold word for word."""
+
+    def __init__(self, **keywords):
+        super().__init__(**keywords)
+        self.tags = TAGS
+        self.attributes = {"a": ["href", "title"], "img": ["src", "alt", "title"], "details": ["open"]}
+
+    def preprocess(self, nb, resources):
+        self.released = released_texts(resources)
+        return super().preprocess(nb, resources)
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        if cell.cell_type == "markdown" and cell.source in self.released:
+            return cell, resources
+        return super().preprocess_cell(cell, resources, cell_index)
+
+
+def released_texts(resources):
+    """Texts of the Markdown cells of the release that this notebook came from; none where it cannot be found."""
+    names = resources.get("nbgrader", {})
+    path = Path("release") / names.get("assignment", "") / f"{resources.get('unique_key', '')}.ipynb"
+    if not path.is_file():
+        return set()
+    return {cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"}
+
+
+def feedback_preprocessors():
+    """nbgrader's own list for feedback, with ours before the page is made."""
+    return [GetGrades, LookAtNext, HideTests, HideMachine, SanitizeAnswers, CSSHTMLHeaderPreprocessor]

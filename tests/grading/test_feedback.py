@@ -1,0 +1,116 @@
+"""Feedback: pleasant to read, and discreet; secrets are planted and looked for."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course.grading.feedback import HideMachine, HideTests, LookAtNext, SanitizeAnswers, escape, shorten_paths
+
+HIDDEN = "exam = Exam('f', visible)\n### BEGIN HIDDEN TESTS\nexam.add(secret(31337))\n### END HIDDEN TESTS\nexam.run()"
+
+
+def graded(source, outputs=(), **meta):
+    marks = {"grade": True, "solution": False, "task": False, "grade_id": "test_f", "points": 3, "score": 0}
+    return new_code_cell(source, outputs=list(outputs), metadata={"nbgrader": marks | meta})
+
+
+def error(ename, evalue, traceback=("line of the test: secret(31337)",)):
+    return new_output("error", ename=ename, evalue=evalue, traceback=list(traceback))
+
+
+def test_hidden_tests_and_mark_schemes_are_taken_out():
+    task = new_markdown_cell("Explain.\n### BEGIN MARK SCHEME\n5: all of it 31337\n### END MARK SCHEME")
+    task.metadata["nbgrader"] = {"task": True, "grade": False, "solution": False}
+    notebook = new_notebook(cells=[graded(HIDDEN), task])
+    HideTests().preprocess(notebook, {})
+    assert "31337" not in nbformat.writes(notebook)
+    assert notebook.cells[0].source == "exam = Exam('f', visible)\nexam.run()"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("CheckFailed", "f: shape ✗\nSeen: a.\nHint: b.", ["f: shape ✗", "Seen: a.", "Hint: b."]),
+        ("KeyError", "'x'", ["KeyError: 'x'"]),
+    ],
+)
+def test_an_error_of_a_test_shows_its_message_alone(name, value, shown):
+    notebook = new_notebook(cells=[graded(HIDDEN, [error(name, value)])])
+    HideTests().preprocess(notebook, {})
+    assert notebook.cells[0].outputs[0].traceback == shown
+
+
+def test_what_to_look_at_next_stands_on_top_with_points_and_hint():
+    cells = [graded(HIDDEN, [error("CheckFailed", "f: shape ✗\nSeen: shape (2, 3).\nHint: Transpose k.")])]
+    cells.append(graded(HIDDEN, [], grade_id="test_g", score=3))
+    notebook = new_notebook(cells=cells)
+    LookAtNext().preprocess(notebook, {})
+    top = notebook.cells[0].source
+    assert "**f** (3 of 3 points lost)" in top
+    assert "Hint: Transpose k." in top
+    assert "**g**" not in top
+
+
+def test_full_marks_are_said_so():
+    notebook = new_notebook(cells=[graded(HIDDEN, [], score=3)])
+    LookAtNext().preprocess(notebook, {})
+    assert "Every test passed" in notebook.cells[0].source
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        str(Path.home() / "teaching" / "source" / "02" / "secret.ipynb"),
+        "/home/jane/class/submitted/other-student/02/a.ipynb",
+        "/tmp/abc/scratch/a.ipynb",
+    ],
+)
+def test_paths_of_the_machine_are_cut(path):
+    text = shorten_paths(f'File "{path}", line 3, in f')
+    assert text == f'File "…/{path.split("/")[-1]}", line 3, in f'
+
+
+def test_paths_elsewhere_and_fractions_stay():
+    assert (
+        shorten_paths("see https://example.org/home/x and a/b and 1/2")
+        == "see https://example.org/home/x and a/b and 1/2"
+    )
+
+
+def test_scripts_do_not_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    html = "<b>fine</b><script>alert(1)</script><img src=x onerror=alert(2)>"
+    outputs = [
+        new_output("display_data", data={"text/html": html, "application/javascript": "alert(3)", "text/plain": "x"}),
+        new_output("display_data", data={"image/svg+xml": "<svg onload=alert(4)/>", "text/plain": "y"}),
+    ]
+    notebook = new_notebook(cells=[new_code_cell("", outputs=outputs), new_markdown_cell(html)])
+    SanitizeAnswers().preprocess(notebook, {})
+    text = nbformat.writes(notebook)
+    assert "<script" not in text
+    assert "onerror=alert" not in text.replace("&lt;", "<") or "<img" not in text
+    assert "alert(3)" not in text
+    assert "alert(4)" not in text
+    assert "<b>fine</b>" in text
+
+
+def test_text_of_the_release_is_left_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "release" / "a"
+    folder.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=[new_markdown_cell("`a < b`")]), folder / "a.ipynb")
+    notebook = new_notebook(cells=[new_markdown_cell("`a < b`"), new_markdown_cell("`a < c`")])
+    SanitizeAnswers().preprocess(notebook, {"nbgrader": {"assignment": "a"}, "unique_key": "a"})
+    assert [cell.source for cell in notebook.cells] == ["`a < b`", "`a &lt; c`"]
+
+
+def test_widget_state_is_dropped():
+    notebook = new_notebook(metadata={"widgets": {"application/vnd.jupyter.widget-state+json": {}}})
+    HideMachine().preprocess(notebook, {})
+    assert "widgets" not in notebook.metadata
+
+
+def test_escaped_text_shows_verbatim():
+    assert escape("q_proj <b> `x`") == r"q\_proj \<b\> \`x\`"
