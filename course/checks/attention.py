@@ -70,14 +70,25 @@ def attention_shapes(candidate, sizes):
 @check("numbers by hand")
 def attention_by_hand(candidate, q, k, v, weights, out):
     """A case small enough to do on paper: q (T, d), k (S, d), v (S, d_v) and the answers, nested lists."""
-    arguments = [torch.tensor(value)[None, None] for value in (q, k, v)]
     sizes = (1, 1, len(q), len(k), len(k[0]), len(v[0]))
-    given_out, given_weights = _pair(candidate(*arguments), sizes)
-    q, k, v = _double(*arguments)
-    hint = "Each row: dot products of the query with the keys, divided by √d, softmax, average of the values."
-    wrong = wrong_weights(q, k, v)
-    check_close(given_weights, torch.tensor(weights)[None, None], hint, "weights", atol=1e-5, suspects=wrong)
-    check_close(given_out, torch.tensor(out)[None, None], "out is weights @ v.", "out", atol=1e-5)
+    given = _pair(candidate(*(torch.tensor(value)[None, None] for value in (q, k, v))), sizes)
+    for value, expected, name in zip(given[::-1], (weights, out), ("weights", "out"), strict=True):
+        expected = torch.tensor(expected)[None, None]
+        if not agrees(value, expected):
+            hint = "Each row: dot products of the query with the keys, divided by √d, softmax, average of the values."
+            check_close(value, expected, _cause(candidate) or hint, name, atol=1e-5)
+
+
+_TELLING = (2, 3, 5, 7, 6, 4)  # sizes at which every slip looks different
+
+
+def _cause(candidate):
+    """The hint that the values at telling sizes get, None when they are right."""
+    try:
+        attention_values(cases=[_TELLING]).run(candidate)
+    except CheckFailed as failure:
+        return failure.hint
+    return None
 
 
 @check("values at many sizes")
@@ -151,15 +162,15 @@ def attention_large(candidate, queries, keys):
     make one too, the scores themselves are wrong, and that is the business of attention_values.
     """
     q, k = _whole_numbers(queries, keys)
-    k[..., 3] = 100.0
     v, sizes = torch.eye(keys)[None, None], (1, 1, queries, keys, 4, keys)
     signs = torch.tensor([1.0, -1.0, 0.0, 0.5]).repeat(queries)[:queries]
 
-    def weights_with(added):
-        q[..., 3] = signs * added / 50  # the product with k is divided by 2, the root of 4
+    def weights_with(query, key):
+        """Weights when query * key / 2 is added to the scores; 2 is the root of 4."""
+        q[..., 3], k[..., 3] = signs * query, key
         return _maps(candidate(q, k, v), sizes)
 
-    for plain, near, large in zip(weights_with(0), weights_with(2), weights_with(9950), strict=True):
+    for plain, near, large in zip(weights_with(0, 2), weights_with(1, 2), weights_with(199, 100), strict=True):
         name = "with scores near 1e4 and -1e4, a row of weights"
         check_finite(large, _STABLE_HINT, name)
         if agrees(near, plain, 1e-3):
@@ -177,18 +188,19 @@ def attention_large_masked(candidate, queries, keys):
         return
     q, k = _whole_numbers(queries, keys)
     allowed = torch.arange(keys) % 2 == 0
-    k[..., 3] = torch.where(allowed, -100.0, 100.0)
     few = int(allowed.sum())
 
-    def weights_with(added):
+    def weights_with(query, key):
         """Weights of the allowed keys: without the others, and beside them under a mask."""
-        q[..., 3] = added / 50
+        q[..., 3], k[..., 3] = query, torch.where(allowed, -key, key)
         v, sizes = torch.eye(few)[None, None], (1, 1, queries, few, 4, few)
         alone = _maps(candidate(q, k[:, :, allowed], v), sizes)
         v, sizes = torch.eye(keys)[None, None], (1, 1, queries, keys, 4, keys)
-        return zip(alone, _maps(candidate(q, k, v, allowed), sizes, " with a mask"), strict=True)
+        return zip(alone, _maps(candidate(q, k, v, allowed.repeat(queries, 1)), sizes, " with a mask"), strict=True)
 
-    for (alone, beside), (large_alone, large_beside) in zip(weights_with(2), weights_with(10_000), strict=True):
+    for (alone, beside), (large_alone, large_beside) in zip(
+        weights_with(1.0, 2.0), weights_with(200.0, 100.0), strict=True
+    ):
         if not agrees(beside[..., allowed], alone, 1e-3):
             continue
         check_finite(large_alone, _STABLE_HINT, "with scores near -1e4, a row of weights")
@@ -233,7 +245,7 @@ def attention_gradients(candidate, sizes):
         outputs = [i for i, result in enumerate(results) if tuple(getattr(result, "shape", ())) == sizes[:4]]
         given = [candidate.gradients(cotangent, *arguments, *instruction, output=output) for output in outputs]
         hint = "Stay in torch from input to output: no detach, no_grad, item, numpy or torch.tensor(...)."
-        for i, name in enumerate("qkv"):
+        for i, name in enumerate("qkv" if len(outputs) == 2 else "qk"):
             reached = [gradients[i] is not None for gradients in given]
             check_true(any(reached) if name == "v" else all(reached), f"a gradient for {name} does not arrive.", hint)
         _check_gradients(arguments, mask, results, cotangent, given)
@@ -255,7 +267,7 @@ def _check_gradients(arguments, mask, results, cotangent, given):
 @check("arguments kept")
 def attention_keeps_arguments(candidate, sizes):
     q, k, v = _case(sizes, seed=5)
-    calls = [(q, k, v), (q, k, v, mixed_mask(*sizes[:4]))] if _masks_rightly(candidate) else [(q, k, v)]
+    calls = [(q, k, v), (q, k, v, mixed_mask(*sizes[2:4]))] if _masks_rightly(candidate) else [(q, k, v)]
     for arguments in calls:
         _, after = candidate.observe(*arguments)
         for name, before, now in zip(("q", "k", "v", "mask"), arguments, after, strict=False):

@@ -34,6 +34,8 @@ def _wrong_scales(dots, q, v):
         ("divided by d squared", d * d),
         ("divided by the fourth root of d", root(root(d))),
         ("divided by √2d", root(2 * d)),
+        ("divided by 2d: ** 1 / 2 halves, and the root is ** (1 / 2)", 2 * d),
+        ("divided by a root that was rounded down", max(1, int(root(d)))),
     )
     for what, divisor in divisors:
         hint = f"These are the weights of scores {what}. Divide by √d, where d is q.shape[-1], the width of a query."

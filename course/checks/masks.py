@@ -28,7 +28,8 @@ def normalised_axes(weights):
     """The axes along which weights have one and the same sum everywhere, None for none. The keys come first."""
     for axes in (-1, -2, -3, -4, (-2, -1), (-3, -2, -1), (-4, -3, -2, -1)):
         total = weights.sum(axes)
-        if agrees(total, torch.full_like(total, float(total.flatten()[0])), 1e-4):
+        wanted = float(total.flatten()[0]) if total.numel() > 1 else 1.0  # one number is always the same everywhere
+        if agrees(total, torch.full_like(total, wanted), 1e-4):
             return axes
     return None
 
