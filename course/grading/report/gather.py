@@ -2,10 +2,12 @@
 
 import dataclasses
 import re
+from typing import NamedTuple
 
 import nbformat
 import numpy as np
 from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import or_
 
 from course.grading.coursefolder import step_folder
 from course.grading.report.sections import section_of_exercises
@@ -13,6 +15,7 @@ from course.grading.report.timing import active_minutes
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SAID = (re.compile(r"^Hint: (.+)$", re.MULTILINE), re.compile(r"^Seen: (.+)$", re.MULTILINE))  # of a CheckFailed
+PLACE = re.compile(r" ?\([^()]*\.py, line \d+\)| ?at 0x[0-9a-f]+|<ipython-input-[^>]*>")  # differs for every student
 MAX_MESSAGE = 160
 
 
@@ -29,7 +32,9 @@ class Exercise:
 
 @dataclasses.dataclass
 class Classroom:
-    """N students' work on K exercises. ``scores`` (N, K) is NaN where a manual grade is still missing.
+    """N graded students' work on K exercises; ``absent`` handed in nothing, ``ungraded`` could not be graded.
+
+    ``scores`` (N, K) is NaN where a grade is still missing.
 
     ``answers[n][k]`` is the source of an answer or None, ``blank`` (N, K) marks those left as released, and
     ``messages[n][k]`` is the hint that a failed test showed, or else its error, or None. ``minutes`` (N,) is NaN
@@ -39,6 +44,7 @@ class Classroom:
     assignment: str
     students: list
     absent: int
+    ungraded: int
     exercises: list
     scores: np.ndarray
     answers: list
@@ -54,16 +60,18 @@ def read_classroom(course, gradebook, assignment):
     """The Classroom of one assignment; students who handed in nothing are only counted."""
     exercises, cell_exercise = _exercises(course, gradebook, assignment)
     grades = _grades(gradebook, assignment)
-    students = sorted({student for student, *_ in grades})
+    handed_in = {grade.student for grade in grades}
+    students = sorted({grade.student for grade in grades if grade.given})
     row = {student: number for number, student in enumerate(students)}
     scores = np.zeros((len(students), len(exercises)))
-    for student, cell, score, waiting in grades:
-        if cell in cell_exercise:
-            scores[row[student], cell_exercise[cell]] += np.nan if waiting else score
+    for grade in grades:
+        if grade.cell in cell_exercise and grade.student in row:
+            scores[row[grade.student], cell_exercise[grade.cell]] += np.nan if grade.waiting else grade.score
     classroom = Classroom(
         assignment,
         students,
-        len(gradebook.students) - len(students),
+        len(gradebook.students) - len(handed_in),
+        len(handed_in) - len(students),
         exercises,
         scores,
         [[None] * len(exercises) for _ in students],
@@ -109,10 +117,21 @@ def exercise_of(cell_name, solutions):
     return max(fitting, key=len, default=tested)
 
 
+class _Grade(NamedTuple):
+    """A grade of one cell: given by test or hand, or waiting for a hand."""
+
+    student: str
+    cell: str
+    score: float
+    waiting: bool
+    given: bool
+
+
 def _grades(gradebook, assignment):
-    """(student id, cell name, score, waiting for a manual grade) of every grade, in one query."""
+    """Every _Grade of an assignment, in one query."""
+    given = or_(Grade.auto_score.isnot(None), Grade.manual_score.isnot(None))
     rows = (
-        gradebook.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score, Grade.needs_manual_grade)
+        gradebook.db.query(SubmittedAssignment.student_id, BaseCell.name, Grade.score, Grade.needs_manual_grade, given)
         .select_from(Grade)
         .join(BaseCell, Grade.cell_id == BaseCell.id)
         .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
@@ -121,7 +140,7 @@ def _grades(gradebook, assignment):
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .filter(Assignment.name == assignment)
     )
-    return [tuple(values) for values in rows]
+    return [_Grade(*values) for values in rows]
 
 
 def _read_notebooks(course, classroom, number, student, cell_exercise):
@@ -160,5 +179,5 @@ def failure_message(outputs):
         if found := next(filter(None, (said.search(text) for said in SAID)), None):
             return found[1][:MAX_MESSAGE]
         first = ANSI.sub("", str(output.get("evalue", ""))).strip().partition("\n")[0]
-        return f"{output.get('ename', 'Error')}: {first}".strip(": ")[:MAX_MESSAGE]
+        return f"{output.get('ename', 'Error')}: {PLACE.sub('', first)}".strip(": ")[:MAX_MESSAGE]
     return None

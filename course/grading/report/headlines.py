@@ -16,7 +16,7 @@ def headlines(lesson):
         low, middle, high = lesson.quartiles
         points = f"{low:g} to {high:g} of {lesson.maximum:g} points"
         found.append(f"The middle half of the class has {points}, the median is {middle:g}.")
-    found += _teach_again(lesson) or ["No section lost a quarter of its points: nothing needs to be taught again."]
+    found += _teach_again(lesson) or ["No section cost enough of the class a quarter of its points to be taught again."]
     found += _misconceptions(lesson)
     found += _left_blank(lesson)
     found += _doubtful(lesson)

@@ -19,7 +19,17 @@ def tables(lessons, students):
 
 
 LESSON_COLUMNS = (
-    *("assignment", "students", "absent", "left_out_of_totals", "max_points", "quartile_1", "median", "quartile_3"),
+    *(
+        "assignment",
+        "students",
+        "absent",
+        "ungraded",
+        "left_out_of_totals",
+        "max_points",
+        "quartile_1",
+        "median",
+        "quartile_3",
+    ),
     *("mean", "mean_low", "mean_high", "alpha", "alpha_low", "alpha_high", "standard_error_points"),
     *("minutes_quartile_1", "minutes_median", "minutes_quartile_3", "students_with_known_minutes"),
 )
@@ -43,7 +53,14 @@ def section_title(section):
 
 def _lesson(lesson):
     return (
-        *(lesson.assignment, lesson.students, lesson.absent, ", ".join(lesson.left_out), lesson.maximum),
+        *(
+            lesson.assignment,
+            lesson.students,
+            lesson.absent,
+            lesson.ungraded,
+            ", ".join(lesson.left_out),
+            lesson.maximum,
+        ),
         *map(number, (*lesson.quartiles, *lesson.mean, *lesson.alpha, lesson.standard_error, *lesson.minutes)),
         lesson.timed,
     )

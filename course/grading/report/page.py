@@ -34,7 +34,7 @@ def html_page(lessons, course_name):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"plural": plural, "breakable": breakable, "section": section_title}
+    environment.filters |= {"plural": plural, "breakable": breakable, "section": section_title, "points": points}
     environment.filters |= {"percent": percent, "number": decimal, "interval": interval}
     environment.globals |= {"headlines": headlines, "bars": bars, "describe": describe_distribution}
     template = environment.get_template("page.html.j2")
@@ -57,6 +57,11 @@ def decimal(value, places=2):
 def plural(number, noun):
     """``1 student``, ``2 students``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def points(value):
+    """``1 point``, ``2.5 points``."""
+    return "1 point" if value == 1 else f"{value:g} points"
 
 
 def breakable(name):

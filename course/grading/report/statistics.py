@@ -68,7 +68,7 @@ def distribution(totals, maximum):
         return [], [0.0]
     step = next(size * 10.0**power for power in range(9) for size in (1, 2, 5) if maximum <= 12 * size * 10.0**power)
     edges = np.append(np.arange(0, maximum, step), maximum)
-    counts = np.histogram(np.clip(totals, 0, maximum), edges)[0]
+    counts = np.histogram(np.clip(totals[~np.isnan(totals)], 0, maximum), edges)[0]
     return counts.tolist(), edges.tolist()
 
 

@@ -50,6 +50,7 @@ class LessonSummary(NamedTuple):
     assignment: str
     students: int
     absent: int
+    ungraded: int
     left_out: list  # exercises with missing manual grades: totals are without them, for everyone
     maximum: float
     totals: np.ndarray
@@ -71,18 +72,20 @@ def summarise(classroom):
     """The LessonSummary of a Classroom."""
     scores, maxima = classroom.scores, classroom.maxima()
     small = len(classroom.students) < statistics.SMALL
-    counted = ~np.isnan(scores).any(0)
+    by_hand = np.array([exercise.by_hand for exercise in classroom.exercises], bool)
+    counted = ~(by_hand & np.isnan(scores).any(0))
     complete, maximum = scores[:, counted], float(maxima[counted].sum())
     totals = complete.sum(1)
     counts, edges = statistics.distribution(totals, maximum)
     alpha = statistics.UNKNOWN if small else statistics.cronbach_alpha(complete)
-    discriminations = _discriminations(scores, small)
+    discriminations = _discriminations(scores, counted, small)
     means = statistics.mean_share(scores, maxima)
     exercises = [_exercise(classroom, k, means[k], discriminations[k]) for k in range(len(classroom.exercises))]
     return LessonSummary(
         assignment=classroom.assignment,
         students=len(classroom.students),
         absent=classroom.absent,
+        ungraded=classroom.ungraded,
         left_out=[exercise.name for exercise, whole in zip(classroom.exercises, counted, strict=True) if not whole],
         maximum=maximum,
         totals=totals,
@@ -101,15 +104,14 @@ def summarise(classroom):
     )
 
 
-def _discriminations(scores, small):
-    """Discrimination of each exercise against the others; one with missing grades is judged by those it has."""
+def _discriminations(scores, counted, small):
+    """Discrimination of each exercise against the others that count; a part graded by hand is judged by what it has."""
     count = scores.shape[1]
     if small:
         return [statistics.UNKNOWN] * count
-    complete = ~np.isnan(scores).any(0)
     found = []
     for k in range(count):
-        others = complete & (np.arange(count) != k)
+        others = counted & (np.arange(count) != k)
         columns = np.concatenate([scores[:, k : k + 1], scores[:, others]], 1)
         found.append(statistics.discrimination(columns)[0])
     return found

@@ -43,6 +43,7 @@ def classroom():
             assignment="a",
             students=[f"s{n}" for n in range(count)],
             absent=0,
+            ungraded=0,
             exercises=[Exercise("f", 2, (), stub, by_hand)],
             scores=np.ones((count, 1)),
             answers=[[answer] for answer in answers],

@@ -63,6 +63,17 @@ def test_totals_leave_out_what_still_waits_for_a_person(report):
     assert "Totals are without interpretation" in page.get_text()
 
 
+def test_a_submission_that_got_no_grade_is_counted_and_spoils_no_total(graded_class):
+    graded = graded_class(12)
+    with Gradebook(f"sqlite:///{graded.root}/gradebook.db") as gradebook:
+        gradebook.add_student("late")
+        gradebook.add_submission(LESSON, "late")
+        gradebook.engine.dispose()
+    CliRunner().invoke(command, ["--course-dir", str(graded.root), LESSON])
+    [lesson] = csv.DictReader((graded.root / "reports/lessons.csv").read_text("utf-8-sig").splitlines())
+    assert (lesson["students"], lesson["ungraded"], lesson["max_points"]) == ("12", "1", "8")
+
+
 def test_the_absent_are_counted_and_not_graded(report):
     _, _, tables, _ = report()
     [lesson] = [row for row in tables["lessons"] if row["assignment"] == LESSON]
@@ -199,6 +210,7 @@ def test_an_exercise_is_taught_where_its_headings_say(tmp_path):
         ("f: a ✗\nSeen: 3 came", "3 came"),
         ("\x1b[31mHint: Red.\x1b[0m", "Red."),
         ("bad operand\nmore", "ValueError: bad operand"),
+        ("invalid syntax (1528021217.py, line 5)", "ValueError: invalid syntax"),
     ],
 )
 def test_the_hint_is_read_from_the_failing_cell(evalue, message):
