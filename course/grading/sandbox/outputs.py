@@ -14,14 +14,15 @@ def error_output(name, text):
     return new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
 
 
-def is_sound(output):
-    """Whether a notebook with this output can be written and read."""
+def read(message):
+    """The output that ``message`` carries, or None where a notebook with it could not be written and read."""
     try:
-        json.dumps(output, ensure_ascii=False).encode("utf-8")
+        output = output_from_msg(message)
         nbformat.validate(output, ref="output", version=4, version_minor=5)
-    except (nbformat.ValidationError, UnicodeEncodeError, ValueError):
-        return False
-    return True
+        json.dumps(output, ensure_ascii=False).encode("utf-8")
+    except (nbformat.ValidationError, UnicodeEncodeError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return output
 
 
 class Outputs:
@@ -50,16 +51,19 @@ class Outputs:
             return
         if kind not in SHOWN and kind != "update_display_data":
             return
+        room = self.limit - self.received
         self.received += size
-        if self.cut and kind != "error":
+        if self.cut and kind == "stream" and room > 0:
+            content["text"] = content["text"][:room]
+        elif self.cut and kind != "error":
             return
         self.place(kind, message, (content.get("transient") or {}).get("display_id"))
 
     def place(self, kind, message, display):
         if kind == "update_display_data":
             message["header"]["msg_type"] = "display_data"  # an update carries what a display carries
-        output = output_from_msg(message)
-        if not is_sound(output):
+        output = read(message)
+        if output is None:
             return
         if kind == "update_display_data":
             if display in self.displays:

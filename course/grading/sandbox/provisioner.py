@@ -20,6 +20,7 @@ from traitlets import Float, Int
 
 from course.grading.sandbox import view
 from course.grading.sandbox.availability import bubblewrap
+from course.grading.sandbox.fonts import font_list
 from course.grading.sandbox.limits import Limits
 from course.grading.sandbox.syscalls import seccomp_filter
 from course.grading.sandbox.watch import Watcher
@@ -105,14 +106,28 @@ class SandboxProvisioner(LocalProvisioner):
             sockets[f"ipc://{path}"] = listener.fileno()
         return sockets
 
+    def files(self):
+        """What the kernel is given to read: {path inside: content}."""
+        files = {view.CONNECTION_FILE: json.dumps(self.connection_info, default=bytes.decode)}
+        if fonts := font_list():
+            name, content = fonts
+            files[f"{view.PLOT_SETTINGS}/{name}"] = content
+        return files
+
     def command(self, arguments, sockets, folder, open_files):
         """The bubblewrap command line and the descriptors that it reads."""
-        user = view.separate_user()
-        limits = self.limits
-        connection = in_memory(json.dumps(self.connection_info, default=bytes.decode).encode())
-        extra = ["--perms", "0444", "--ro-bind-data", str(connection), view.CONNECTION_FILE]
-        extra += ["--ro-bind", str(Path(__file__).with_name("inside.py")), "/run/inside.py"]
+        descriptors, extra = [], ["--ro-bind", str(Path(__file__).with_name("inside.py")), "/run/inside.py"]
+        for path, content in self.files().items():
+            descriptors.append(in_memory(content.encode()))
+            extra += ["--perms", "0444", "--ro-bind-data", str(descriptors[-1]), path]
+        user, limits = view.separate_user(), self.limits
         mounts, python, imports = view.mounts(limits.scratch, folder, extra)
+        command = [bubblewrap(), *view.isolation(user), *mounts]
+        if (rules := seccomp_filter()) is not None:
+            descriptors.append(in_memory(rules))
+            command += ["--seccomp", str(descriptors[-1])]
+        for descriptor in descriptors:
+            open_files.callback(os.close, descriptor)
         task = {
             "arguments": [*arguments, "--InteractiveShellApp.ignore_cwd=True", "--HistoryManager.enabled=False"],
             "imports": imports,
@@ -126,13 +141,6 @@ class SandboxProvisioner(LocalProvisioner):
                 "RLIMIT_CORE": 0,
             },
         }
-        descriptors = [connection]
-        command = [bubblewrap(), *view.isolation(user), *mounts]
-        if (rules := seccomp_filter()) is not None:
-            descriptors.append(in_memory(rules))
-            command += ["--seccomp", str(descriptors[-1])]
-        for descriptor in descriptors:
-            open_files.callback(os.close, descriptor)
         return [*command, "--", *python, "/run/inside.py", json.dumps(task)], descriptors
 
     def stop_for(self, kind):
@@ -140,6 +148,11 @@ class SandboxProvisioner(LocalProvisioner):
         self.stopped_for = kind
         if self.process:
             self.process.kill()  # everything inside dies with its parent
+
+    async def kill(self, restart=False):
+        if self.process:
+            self.process.kill()
+            self.process.wait()  # takes milliseconds; the manager would look again after 0.1 s only
 
     async def send_signal(self, signum):
         """Only the end of the sandbox can be signalled; an interrupt travels as a message."""

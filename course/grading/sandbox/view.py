@@ -15,6 +15,7 @@ from pathlib import Path
 import course
 
 SCRATCH = "/scratch"
+PLOT_SETTINGS = f"{SCRATCH}/.matplotlib"
 CONNECTION_FILE = "/run/kernel.json"
 TEMPORARY = 16 * 1024**2  # bytes, for /tmp and for /dev/shm each
 
@@ -107,7 +108,7 @@ def environment():
         "TMPDIR": "/tmp",
         "LD_LIBRARY_PATH": "/python/lib",  # a relocated interpreter finds its own library
         "IPYTHONDIR": f"{SCRATCH}/.ipython",
-        "MPLCONFIGDIR": f"{SCRATCH}/.matplotlib",
+        "MPLCONFIGDIR": PLOT_SETTINGS,
         # Tiny models run fastest on one thread, and many submissions share a machine.
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
@@ -156,7 +157,7 @@ def mounts(scratch_size, folder=None, extra=()):
     arguments = [word for folder in OPEN_FOLDERS for word in ("--perms", "0755", "--dir", folder)]
     arguments += [*python_mounts, "--proc", "/proc", "--dev", "/dev"]
     arguments += [*writable("/dev/shm", TEMPORARY), *writable("/tmp", TEMPORARY)]
-    arguments += writable(SCRATCH, scratch_size)
+    arguments += [*writable(SCRATCH, scratch_size), "--perms", "1777", "--dir", PLOT_SETTINGS]
     for file in submission_files(folder) if folder else []:
         arguments += read_only(file, f"{SCRATCH}/{file.name}")
     arguments += [*extra, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", SCRATCH, "--clearenv"]
