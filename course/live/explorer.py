@@ -6,7 +6,7 @@ import threading
 from IPython import get_ipython
 
 from course.live.page import live_picture, static_page
-from course.live.parameters import checked, mended, refuse_unknown, start
+from course.live.parameters import changed, checked, mended, start
 from course.live.picture import Frame
 from course.live.student import computing, describe
 from course.live.view import View
@@ -34,9 +34,8 @@ class Explorer:
 
     def set(self, **changes):
         """Move parameters; returns the explorer. TypeError for a name that it does not have."""
-        refuse_unknown(self._state, changes)
         with self._lock:
-            self._state |= changes
+            self._state = changed(self._kinds, self._state, changes)
             self._refresh(changes)
         return self
 
@@ -103,12 +102,10 @@ class Explorer:
             if self._writing:
                 return
             value = control.read(source)  # not what the event says: that may be old by now
-            if value == self._state[name]:
+            if not differ(value, self._state[name]):
                 return
-            state = mended(self._kinds, self._state) | {name: value}
-            changed = [key for key in state if state[key] != self._state[key]]
-            self._state = state
-            self._refresh(changed, source)
+            before, self._state = self._state, mended(self._kinds, self._state) | {name: value}
+            self._refresh([key for key in before if differ(before[key], self._state[key])], source)
 
     def _repr_mimebundle_(self, **_):
         bundle = {"text/plain": self._text(), "text/html": static_page(self._frame, self.title)}
@@ -122,6 +119,11 @@ class Explorer:
 
     def __repr__(self):
         return self._text()
+
+
+def differ(one, other):
+    """Whether two values of a parameter differ; a bad one may be anything, an array included."""
+    return type(one) is not type(other) or one != other
 
 
 def front_end_listens():

@@ -7,6 +7,7 @@ shows for any value at all. Nothing here knows of widgets.
 
 import math
 import numbers
+from contextlib import suppress
 from dataclasses import dataclass
 
 
@@ -128,14 +129,19 @@ class Order(Parameter):
 def start(parameters, initial):
     """The state (a dict) that an explorer starts from; TypeError for names that it does not have."""
     state = {parameter.name: parameter.default for parameter in parameters}
-    refuse_unknown(state, initial)
-    return state | initial
+    return changed(parameters, state, initial)
 
 
-def refuse_unknown(state, changes):
+def changed(parameters, state, changes):
+    """The state after changes: good values in their own type, bad ones as they came, unknown names a TypeError."""
     unknown = sorted(set(changes) - set(state))
     if unknown:
         raise TypeError(f"no parameter {', '.join(unknown)}: this explorer has {', '.join(state)}")
+    result = state | changes
+    for parameter in parameters:
+        with suppress(ValueError):  # the explorer shows what is wrong with it
+            result[parameter.name] = parameter.check(result[parameter.name])
+    return result
 
 
 def checked(parameters, state):

@@ -24,7 +24,7 @@ def to_png(panel):
     image = Image.new("RGB", (panel.width * SCALE, panel.height * SCALE), PAPER)
     for mark in panel.marks:
         paint_mark(mark, image)
-    return png_url(image.quantize(64, dither=Image.Dither.NONE), compress_level=9)
+    return png_url(image.quantize(128, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE), compress_level=6)
 
 
 def paint(colour, faint=False):

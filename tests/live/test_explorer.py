@@ -12,7 +12,10 @@ from course.live import encoding_explorer, head_splitter, order_bench
 from course.live.explorer import WIDGET_VIEW, front_end_listens
 from course.live.parameters import Choice, Flag, Whole
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [
+    pytest.mark.filterwarnings(f"error::{kind}")
+    for kind in ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning", "RuntimeWarning")
+]
 
 
 def extremes(parameter):

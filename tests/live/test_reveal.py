@@ -52,3 +52,13 @@ def test_the_students_function_is_a_bar_of_its_own():
     explorer = explore(attention.scaled_dot_product_attention, revealed=True)
     assert "agrees with the course's" in explorer.summary
     assert "your function" in explorer.frame.panels[0].alt
+
+
+def test_an_array_of_the_wrong_length_is_explained_and_the_boxes_keep_working():
+    explorer = explore(guess=np.ones(3))
+    assert explorer.problem == "guess has 3 weights: give 5 weights from 0 to 1."
+    explorer.view.controls["query"].inputs[0].value = 4
+    assert explorer.problem is None
+    explorer.set(guess=np.ones(3))
+    explorer.view.controls["guess"].inputs[0].value = 0.5
+    assert explorer.parameters["guess"] == (0.5, 0, 0, 0, 0)
