@@ -1,0 +1,107 @@
+"""What a student learns before handing in: lost and doubled tests, blanks, failing checks; or that all is ready."""
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from course import handin
+from course.__main__ import main
+
+
+def solution(text, name="double"):
+    return new_code_cell(
+        text, metadata={"nbgrader": {"grade_id": name, "solution": True, "grade": False, "task": False}}
+    )
+
+
+def test_cell(text="assert double(2) == 4", name="test_double"):
+    meta = {"grade_id": name, "solution": False, "grade": True, "task": False}
+    return new_code_cell(text, metadata={"nbgrader": meta})
+
+
+test_cell.__test__ = False
+RIGHT = solution("def double(x):\n    return 2 * x")
+LAST = new_code_cell('from course import handin\n\nhandin.check(globals(), lesson="x", graded="test_double")')
+
+
+def lesson(*cells):
+    notebook = new_notebook(cells=[*cells, LAST])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.from_dict(notebook)
+
+
+def test_ready_notebook_has_no_findings():
+    findings = handin.examine(lesson(RIGHT, test_cell()))
+    assert findings == handin.Findings([], [])
+    assert handin.describe(findings).startswith("Ready")
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ([RIGHT], "The test cell test_double is missing"),
+        ([RIGHT, test_cell(), test_cell()], "The test cell test_double stands 2 times"),
+        ([solution(f"def double(x):\n    {handin.STUB} by your answer"), test_cell()], "double has no answer yet"),
+        (
+            [
+                RIGHT,
+                test_cell(),
+                new_markdown_cell("*Write your answer here.*", metadata={"course": {"answer_to": "why"}}),
+            ],
+            "The answer to why is not written yet",
+        ),
+    ],
+)
+def test_what_is_missing_is_named(cells, sentence):
+    assert any(sentence in found for found in handin.missing(lesson(*cells)))
+
+
+def test_lost_last_cell_is_named():
+    notebook = lesson(RIGHT, test_cell())
+    notebook.cells.pop()
+    assert any("last cell of the lesson is gone" in found for found in handin.missing(notebook))
+
+
+def test_failing_cells_are_named_with_their_message():
+    check = "from course.checks import CheckFailed\nraise CheckFailed('a shape.', 'Transpose it.', 'double: shape ✗')"
+    found = handin.failing(lesson(RIGHT, test_cell(check)))
+    assert len(found) == 1
+    assert "test_double fails." in found[0]
+    assert "Hint: Transpose it." in found[0]
+
+
+def test_command_ends_with_status(tmp_path):
+    ready, blank, damaged = tmp_path / "ready.ipynb", tmp_path / "blank.ipynb", tmp_path / "damaged.ipynb"
+    nbformat.write(lesson(RIGHT, test_cell()), ready)
+    nbformat.write(lesson(solution("def double(x):\n    return x"), test_cell()), blank)
+    damaged.write_text('{"cells": [')
+    results = {path.stem: CliRunner().invoke(main, ["check", str(path)]) for path in (ready, blank, damaged)}
+    assert {name: result.exit_code for name, result in results.items()} == {"ready": 0, "blank": 1, "damaged": 1}
+    assert "test_double fails" in results["blank"].output
+    assert "not a notebook" in results["damaged"].output
+
+
+def test_while_grading_the_last_cell_does_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    handin.check({}, "x", "test_double")
+    assert capsys.readouterr().out == ""
+
+
+def test_notebook_finds_its_own_file(tmp_path, monkeypatch):
+    path = tmp_path / "x.ipynb"
+    nbformat.write(lesson(RIGHT, test_cell()), path)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    assert handin.this_notebook({}) is None
+    assert handin.this_notebook({"__vsc_ipynb_file__": str(path)}) is not None
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+    assert handin.this_notebook({}) is not None
+
+
+def test_without_a_file_it_says_what_to_do(monkeypatch, capsys):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    handin.check({}, "02_how_it_works", "test_double")
+    out = capsys.readouterr().out
+    assert "python -m course check 02_how_it_works.ipynb" in out
+    assert "keep the name 02_how_it_works.ipynb" in out
