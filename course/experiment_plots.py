@@ -31,7 +31,7 @@ def plot_bars(labels, accuracies, guessing=None, title=""):
     accuracies = np.asarray(accuracies, dtype=float)
     mean, errors = mean_and_range(accuracies[:, :, None])
     alt = in_words(title, accuracies, describe_bars(labels, accuracies))
-    picture = Picture(figsize=(max(4.5, 1.3 * len(labels)), 3.4), alt=alt)
+    picture = Picture(figsize=(max(5.5, 1.3 * len(labels) + 1), 3.4), alt=alt)
     axes = picture.add_subplot()
     places = np.arange(len(labels))
     axes.bar(places, mean[:, 0], color=colours(len(labels)), alpha=0.75)
@@ -42,8 +42,9 @@ def plot_bars(labels, accuracies, guessing=None, title=""):
         if np.isfinite(value):
             axes.annotate(f"{value:.2f}", (place, 0.03), ha="center", bbox={"boxstyle": "round", "facecolor": "white"})
     if guessing is not None:
-        axes.axhline(guessing, color="grey", linestyle="--", label=f"guessing {guessing:.2f}")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+        axes.axhline(guessing, color="grey", linestyle="--")
+        beside = {"xycoords": axes.get_yaxis_transform(), "va": "center", "color": "dimgrey"}
+        axes.annotate(f" guessing\n {guessing:.2f}", (1, guessing), **beside)
     axes.set_xticks(places, [label.replace(", ", ",\n") for label in labels])
     axes.set_ylim(0, 1.05)
     axes.set_ylabel("accuracy")

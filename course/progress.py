@@ -37,7 +37,7 @@ class Progress:
 
     def __enter__(self):
         self.draw()  # before the bar starts, so that later pictures do not break its line
-        self.bar = tqdm(total=self.total_steps, file=sys.stdout, disable=not self.visible, unit="step", mininterval=0.2)
+        self.bar = tqdm(total=self.total_steps, file=sys.stdout, disable=not self.visible, unit="step", mininterval=0.5)
         return self
 
     def __exit__(self, *_):
