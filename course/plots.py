@@ -143,3 +143,24 @@ def heatmap(values, xlabel, ylabel, title):
     picture.colorbar(axes.imshow(values, aspect="auto", cmap=MAP), ax=axes)
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
     return picture
+
+
+def side_by_side(matrices, xlabel, ylabel, title=""):
+    """Heatmaps of matrices {name: (rows, columns)} on one colour scale, so that they can be compared."""
+    matrices = {name: np.asarray(values) for name, values in matrices.items()}
+    lowest, highest = min(m.min() for m in matrices.values()), max(m.max() for m in matrices.values())
+    ranges = "; ".join(f"{name}, values from {m.min():.2g} to {m.max():.2g}" for name, m in matrices.items())
+    rows, columns = next(iter(matrices.values())).shape
+    picture = Picture(
+        figsize=(4.2 * len(matrices) + 0.8, 3.4),
+        alt=f"{title + ': ' if title else ''}{len(matrices)} heatmaps of {rows} rows ({ylabel}) and "
+        f"{columns} columns ({xlabel}) on one scale: {ranges}.",
+    )
+    axes = picture.subplots(1, len(matrices), squeeze=False)[0]
+    for panel, (name, values) in zip(axes, matrices.items(), strict=True):
+        image = panel.imshow(values, aspect="auto", cmap=MAP, vmin=lowest, vmax=highest)
+        panel.set(title=name, xlabel=xlabel, ylabel=ylabel)
+    picture.colorbar(image, ax=list(axes))
+    if title:
+        picture.suptitle(title)
+    return picture
