@@ -1,7 +1,7 @@
 """What an experiment found: numbers that can be shown, put into words, saved and shown again."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ class Result:
     trained_at: int
     guessing: float | None
     steps: list
+    seeds: list
     accuracies: np.ndarray
     shortened: bool = False
 
@@ -33,6 +34,11 @@ class Result:
     def is_complete(self):
         """Whether every run was made in full, so that the finding can be held against the numbers."""
         return not self.shortened and self.finished_runs() == self.accuracies[:, :, 0].size
+
+    def is_of(self, blank):
+        """Whether this is ``blank`` with its numbers filled in: the same comparison, described alike."""
+        described = replace(self, accuracies=None) == replace(blank, accuracies=None)
+        return described and self.accuracies.shape == blank.accuracies.shape
 
     def mean(self, label, length=None):
         """Mean accuracy over the seeds of one condition, at one length (by default the first)."""

@@ -56,15 +56,17 @@ class Experiment:
         """Whether a saved result can stand for it: code of the student's own may have changed since."""
         return all(condition.own_encoding is None for condition in self.conditions)
 
-    def blank_result(self, num_seeds):
+    def blank_result(self, seeds):
         """The result before the first run: every accuracy is NaN."""
         trained_at = self.conditions[0].task.seq_len
         labels = [condition.label for condition in self.conditions]
         steps = [condition.task.steps for condition in self.conditions]
         lengths = list(self.lengths) or [trained_at]
-        accuracies = np.full((len(labels), num_seeds, len(lengths)), np.nan)
+        accuracies = np.full((len(labels), len(seeds), len(lengths)), np.nan)
         described = (self.title, self.claim, self.finding)
-        return Result(*described, labels, lengths, trained_at, self.guessing, steps, accuracies, is_grading())
+        return Result(
+            *described, labels, lengths, trained_at, self.guessing, steps, list(seeds), accuracies, is_grading()
+        )
 
 
 def run(experiment, seeds=SEEDS, again=False):
@@ -77,7 +79,9 @@ def run(experiment, seeds=SEEDS, again=False):
         result = train_all(experiment, seeds[:1])
     else:
         path = saved_path(experiment.name)
-        result = None if again or not experiment.is_repeatable() else matching_result(path, experiment, len(seeds))
+        result = (
+            None if again or not experiment.is_repeatable() else matching_result(path, experiment.blank_result(seeds))
+        )
         if result is not None:
             print("Shown from the saved result; again=True trains anew.")
         else:
@@ -90,7 +94,7 @@ def run(experiment, seeds=SEEDS, again=False):
 
 def train_all(experiment, seeds):
     """Train every condition for every seed, seed by seed, so that an interrupted experiment still compares."""
-    result = experiment.blank_result(len(seeds))
+    result = experiment.blank_result(seeds)
     shown = Progress(len(seeds) * sum(result.steps), visible=not is_grading())
     with contextlib.suppress(KeyboardInterrupt), shown as progress:  # the stop button may fall between two runs
         for column, seed in enumerate(seeds):
@@ -110,15 +114,13 @@ def saved_path(name):
     return Path(cache) / "attention-course" / f"{name}.json"
 
 
-def matching_result(path, experiment, num_seeds):
-    """The saved result if it answers this experiment; None if there is none, or it is damaged or of another one."""
+def matching_result(path, blank):
+    """The saved result if it fills in ``blank``; None if there is none, or it is damaged or of other settings."""
     try:
         result = Result.load(path)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    blank = experiment.blank_result(num_seeds)
-    same = all(getattr(result, name) == getattr(blank, name) for name in ("labels", "lengths", "trained_at", "steps"))
-    return result if same and result.accuracies.shape == blank.accuracies.shape and result.is_complete() else None
+    return result if result.is_of(blank) and result.is_complete() else None
 
 
 def keep(result, path):

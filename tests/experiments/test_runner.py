@@ -83,11 +83,22 @@ def elsewhere(experiment):
     return dataclasses.replace(experiment, lengths=(4, 8))
 
 
-@pytest.mark.parametrize("change", [longer, elsewhere])
+def described_otherwise(experiment):
+    return dataclasses.replace(experiment, finding="It does not.")
+
+
+@pytest.mark.parametrize("change", [longer, elsewhere, described_otherwise])
 def test_a_saved_result_of_another_setting_is_not_shown(experiment, change, capsys):
     run(experiment)
     capsys.readouterr()
     run(change(experiment))
+    assert "saved result" not in capsys.readouterr().out
+
+
+def test_a_saved_result_of_other_seeds_is_not_shown(experiment, capsys):
+    run(experiment)
+    capsys.readouterr()
+    assert run(experiment, seeds=(3, 4, 5)).seeds == [3, 4, 5]
     assert "saved result" not in capsys.readouterr().out
 
 
