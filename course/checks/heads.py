@@ -174,9 +174,14 @@ def parameter_counts(candidate, cases):
         hint = "Count with whole numbers: // rather than / and int rather than a tensor." if value == count else ""
         check_int(value, hint or "Return a whole number.", case)
         if value != count:
-            likely = [hint for hint, wrong in _wrong_counts(d_model, num_heads) if wrong == value]
             hint = "Four projections, each with d_model x d_model weights and d_model biases."
-            check_true(False, f"{case} is {value}.", likely[0] if likely else hint)
+            check_true(False, f"{case} is {value}.", _cause_of_count(candidate) or hint)
+
+
+def _cause_of_count(candidate, d_model=30, num_heads=5):
+    """The hint of the slip that a count at telling sizes shows, or None."""
+    value = candidate(d_model, num_heads)
+    return next((hint for hint, wrong in _wrong_counts(d_model, num_heads) if wrong == value), None)
 
 
 def _wrong_counts(d_model, num_heads):

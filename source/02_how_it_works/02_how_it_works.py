@@ -248,7 +248,7 @@ exam = Exam(
 exam.add(
     attention.attention_values(
         cases=[
-            (2, 3, 5, 7, 6, 4),
+            (2, 3, 5, 7, 6, 11),
             (3, 5, 4, 6, 2, 9),
             (1, 2, 9, 3, 12, 1),
             (1, 1, 1, 1, 1, 1),
