@@ -74,8 +74,8 @@ def attention_path():
 def position_added():
     """Where position enters: the encoding of each place is added to the embedding of the token there."""
     alt = (
-        "Three columns, one for each of the tokens dog, bites, man at positions 0, 1, 2. In each, the token's embedding "
-        "and the positional encoding of its place are added; the sums go into the first attention layer."
+        "Three columns, one for each of the tokens dog, bites, man at positions 0, 1, 2. In each, the token's "
+        "embedding and the positional encoding of its place are added; the sums go into the first attention layer."
     )
     picture = Picture(figsize=(8, 3.4), alt=alt)
     axes = picture.add_subplot()
