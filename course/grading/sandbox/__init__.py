@@ -4,10 +4,18 @@
 starts kernels under bubblewrap; ``view`` says what they see and ``limits`` what they may use. In
 nbgrader_config.py, for the command line and formgrader alike::
 
-    c.Autograde.autograde_preprocessors = [
-        "course.grading.sandbox.execute.SandboxedExecute",
-        ...  # the rest of nbgrader's own list
-    ]
+    c.Autograde.autograde_preprocessors = autograde_preprocessors()
     c.SandboxedExecute.timeout = 30  # seconds for one cell
     c.SandboxProvisioner.memory = 1536 * 1024**2
 """
+
+
+def autograde_preprocessors():
+    """nbgrader's own steps of grading, with the sandbox in the place of its Execute."""
+    from nbgrader.converters import Autograde
+    from nbgrader.preprocessors import Execute
+
+    from course.grading.sandbox.execute import SandboxedExecute
+
+    steps = Autograde().autograde_preprocessors
+    return [SandboxedExecute if step is Execute else step for step in steps]

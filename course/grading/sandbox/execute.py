@@ -9,6 +9,7 @@ import os
 import shutil
 
 from nbformat.v4 import new_markdown_cell
+from nbgrader.converters import Autograde
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Int, Type, default
 
@@ -49,8 +50,9 @@ class SandboxedExecute(Execute):
 
     def preprocess(self, nb, resources, km=None):
         """Run every code cell of ``nb`` in place, in order, whatever becomes of the others."""
+        if not self.unconfined:
+            self.require_sandbox(resources)
         self.folder = resources.get("metadata", {}).get("path") or None
-        self.require_protection(resources)
         self.limits = SandboxProvisioner(config=self.config).limits
         self.kernels, self.history, self.events = {}, [], []
         try:
@@ -64,15 +66,15 @@ class SandboxedExecute(Execute):
         self.mark(nb)
         return nb, resources
 
-    def require_protection(self, resources):
-        """Stop all grading where there is no sandbox, leaving nothing behind that looks graded."""
-        if self.unconfined:
-            return
+    def require_sandbox(self, resources):
+        """Stop all grading where no sandbox can be made, leaving nothing behind that looks graded."""
         try:
             require_sandbox()
         except SandboxUnavailable:
-            if "nbgrader" in resources and self.folder:
-                shutil.rmtree(self.folder, ignore_errors=True)  # as nbgrader does where grading fails
+            converter = getattr(self.parent, "parent", None)
+            if isinstance(converter, Autograde):  # which would take the half-made folder for a graded one
+                about, course = resources["nbgrader"], converter.coursedir
+                shutil.rmtree(course.format_path(course.autograded_directory, about["student"], about["assignment"]))
             raise
 
     def kernel_name_of(self, cell):
