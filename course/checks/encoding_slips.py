@@ -82,6 +82,8 @@ def _mistaken_columns(angle, even, pair, right):
     yield "Even columns are sines; here every column is a cosine.", np.cos(angle)
     yield "The table was made and never filled.", right * 0
     yield "The cosines of the odd columns are missing.", np.where(even, right, 0)
+    last = np.arange(d_model) == d_model - 1
+    yield "The last cosine is missing: its pair has two columns, like every other.", np.where(last, 0, right)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)
     first_row = np.arange(len(right))[:, None] == 0
     yield "Only the first row is filled: return after the loops, not inside.", np.where(first_row, right, 0)

@@ -57,7 +57,7 @@ def table_values(candidate, sizes):
                 table,
                 expected,
                 _cause(candidate) or _FORMULA,
-                f"positional_encoding({seq_len}, {d_model})",
+                f"{candidate.name}({seq_len}, {d_model})",
                 _atol(table),
                 suspects=mistaken_tables(seq_len, d_model),
             )
@@ -73,7 +73,7 @@ def table_odd(candidate, sizes):
     even_is_right = _even_is_right(candidate)
     for seq_len, d_model in sizes:
         table = _odd_table(candidate, seq_len, d_model)
-        name = f"positional_encoding({seq_len}, {d_model})"
+        name = f"{candidate.name}({seq_len}, {d_model})"
         if even_is_right:
             suspects = mistaken_odd_tables(seq_len, d_model)
             expected = sinusoidal_encoding(seq_len, d_model)
@@ -131,7 +131,7 @@ def _table(candidate, seq_len, d_model):
         (seq_len, 1, d_model): "The table has no batch axis.",
         (d_model,): "That is one row: make one for each of the positions 0 to seq_len - 1.",
     }
-    name = f"positional_encoding({seq_len}, {d_model})"
+    name = f"{candidate.name}({seq_len}, {d_model})"
     check_shape(table, (seq_len, d_model), others.get(tuple(table.shape), _SHAPE), name)
     return table
 
