@@ -1038,7 +1038,7 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_repaired_positional_encoding_odd", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-exam = Exam("repaired_positional_encoding", encodings.table_shape(sizes=[(10, 7)]))
+exam = Exam("repaired_positional_encoding", encodings.table_odd(sizes=[(10, 7)]))
 ### BEGIN HIDDEN TESTS
 exam.add(encodings.table_odd(sizes=[(40, 7), (30, 15), (9, 1), (25, 3), (60, 21)]))
 ### END HIDDEN TESTS
