@@ -30,19 +30,6 @@ class Lab:
     def __init__(self, root, url, token):
         self.root, self.url, self.token = root, url, token
 
-    def set_theme(self, dark):
-        theme = "JupyterLab Dark" if dark else "JupyterLab Light"
-        self._put("lab/api/settings/@jupyterlab/apputils-extension:themes", {"raw": json.dumps({"theme": theme})})
-
-    def _put(self, path, body):
-        request = urllib.request.Request(
-            self.url + path,
-            json.dumps(body).encode(),
-            {"Authorization": f"token {self.token}", "Content-Type": "application/json"},
-            method="PUT",
-        )
-        urllib.request.urlopen(request, timeout=10).close()
-
     def write_notebook(self, name, cells):
         """A notebook of these code cells in the served folder."""
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
@@ -127,8 +114,15 @@ class OpenNotebook:
         self.command("notebook:run-all-cells")
         self.wait_idle()
 
-    def command(self, name):
-        self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
+    def set_theme(self, theme):
+        """``JupyterLab Light`` or ``JupyterLab Dark``, once the page wears it."""
+        self.command("apputils:change-theme", theme=theme)
+        light = "true" if "Light" in theme else "false"
+        self.page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=light)
+
+    def command(self, name, **arguments):
+        script = "([name, arguments]) => { window.jupyterapp.commands.execute(name, arguments); }"
+        self.page.evaluate(script, [name, arguments])
 
     def wait_idle(self):
         self.page.wait_for_function(

@@ -1,0 +1,258 @@
+"""The explorers in a real JupyterLab: keyboard, drag, pixels, accessibility, themes, widths, no network."""
+
+import importlib
+import pkgutil
+import re
+
+import pytest
+
+import course.live
+
+EXPLORERS = sorted(
+    name
+    for _, name, _ in pkgutil.iter_modules(course.live.__path__)
+    if hasattr(importlib.import_module(f"course.live.{name}"), "explore")
+)
+ARGUMENTS = {"head_splitter": "num_heads=8, seq_len=32, d_model=128", "reveal": "revealed=True"}
+CONTROLS = {"slider", "spinbutton", "combobox", "checkbox", "textbox", "button", "radio", "listbox"}
+
+
+def cells():
+    """A cell with pyplot, which must freeze nothing, and one for each explorer."""
+    start = ["%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([0, 1]);"]
+    return start + [
+        f"from course.live import {name}\nexplorer_{name} = {name}.explore({ARGUMENTS.get(name, '')})\nexplorer_{name}"
+        for name in EXPLORERS
+    ]
+
+
+@pytest.fixture(scope="module")
+def notebook(open_notebook):
+    """All explorers in one notebook, run."""
+    opened = open_notebook(cells())
+    opened.run_all()
+    opened.page.wait_for_function(
+        "count => document.querySelectorAll('.jupyter-widgets [role=status]').length === count", arg=len(EXPLORERS)
+    )
+    return opened
+
+
+@pytest.fixture(params=EXPLORERS)
+def explorer(notebook, request):
+    """The output area of one explorer, scrolled into view."""
+    return Shown(notebook, request.param)
+
+
+class Shown:
+    """One explorer in the page."""
+
+    def __init__(self, notebook, name):
+        self.name, self.page, self.notebook = name, notebook.page, notebook
+        cell = notebook.page.locator(".jp-CodeCell").nth(1 + EXPLORERS.index(name))
+        self.outputs = cell.locator(".jp-OutputArea-child")
+        self.box = cell.locator(".widget-vbox").first
+        self.box.scroll_into_view_if_needed()
+
+    @property
+    def picture(self):
+        return self.box.locator(".widget-html").nth(0)
+
+    def slider(self, index=0):
+        return self.box.locator(".noUi-handle").nth(index)
+
+    def number(self, index=0):
+        return self.box.locator("input[type=number]").nth(index)
+
+    def pixels(self):
+        return self.picture.screenshot()
+
+    def markup(self):
+        return self.picture.inner_html()
+
+    def after(self, act):
+        """The markup of the picture once ``act`` has changed it."""
+        before = self.markup()
+        act()
+        self.page.wait_for_function(
+            "([element, before]) => element.innerHTML !== before",
+            arg=[self.picture.element_handle(), before],
+            timeout=10_000,
+        )
+        return self.markup()
+
+
+def test_the_keyboard_moves_a_slider_and_the_pixels_change(explorer):
+    before, markup, number = explorer.pixels(), explorer.markup(), explorer.number().input_value()
+    explorer.slider().focus()
+    explorer.after(lambda: explorer.page.keyboard.press("ArrowLeft"))
+    explorer.notebook.wait_idle()
+    assert explorer.number().input_value() != number
+    assert explorer.pixels() != before
+    assert explorer.after(lambda: explorer.page.keyboard.press("ArrowRight")) == markup
+
+
+def test_dragging_moves_a_slider_and_the_pixels_change(explorer):
+    before = explorer.pixels()
+    explorer.slider().hover()
+    box = explorer.slider().bounding_box()
+    explorer.page.mouse.down()
+    explorer.after(
+        lambda: explorer.page.mouse.move(box["x"] + box["width"] / 2 + 35, box["y"] + box["height"] / 2, steps=8)
+    )
+    explorer.page.mouse.up()
+    explorer.notebook.wait_idle()
+    assert explorer.pixels() != before
+
+
+def test_typing_into_the_number_box_moves_the_slider(explorer):
+    explorer.number().fill("2")
+    explorer.after(lambda: explorer.page.keyboard.press("Enter"))
+    explorer.page.wait_for_function(
+        "handle => Number(handle.getAttribute('aria-valuenow')) === 2", arg=explorer.slider().element_handle()
+    )
+
+
+def test_every_control_has_a_name_or_a_named_twin(explorer):
+    """A slider of ipywidgets cannot be named; the number box in front of it has its name and its value."""
+    lines = [line.strip(" -'") for line in explorer.box.aria_snapshot().splitlines()]
+    controls = [line for line in lines if re.match(r"\w+", line) and re.match(r"\w+", line)[0] in CONTROLS]
+    assert any(line.startswith("spinbutton") for line in controls)
+    for before, line in zip([None, *controls], controls, strict=False):
+        if line.startswith("slider"):
+            assert before.startswith('spinbutton "'), f"{line!r} follows {before!r}"
+        else:
+            assert re.match(r'\w+ "[^"]+"', line), f"{line!r} has no name"
+
+
+def test_every_picture_has_alternative_text(explorer):
+    pictures = explorer.picture.locator("svg")
+    assert pictures.count() >= 1
+    for i in range(pictures.count()):
+        assert pictures.nth(i).get_attribute("role") == "img"
+        assert len(pictures.nth(i).get_attribute("aria-label")) > 10
+
+
+def test_changes_are_announced_politely(explorer):
+    status = explorer.box.locator("[role=status]")
+    assert status.get_attribute("aria-live") == "polite"
+    assert status.text_content().strip()
+
+
+def test_tab_reaches_every_control(explorer):
+    wanted = explorer.box.locator(".noUi-handle, input, select").count()
+    explorer.number().focus()
+    reached = 1
+    for _ in range(wanted + 3):
+        explorer.page.keyboard.press("Tab")
+        if not explorer.box.evaluate("box => box.contains(document.activeElement)"):
+            break
+        reached += 1
+    assert reached == wanted
+
+
+def test_one_output_for_ever(explorer):
+    explorer.slider().focus()
+    for key in 6 * ("ArrowLeft", "ArrowRight"):
+        explorer.after(lambda key=key: explorer.page.keyboard.press(key))
+    assert explorer.outputs.count() == 1
+
+
+def test_a_burst_of_sixty_moves_settles_on_the_last_without_a_blank_frame(explorer):
+    explorer.slider().focus()
+    explorer.picture.evaluate(
+        """picture => {
+            window.frames_seen = {count: 0, blank: 0, running: true};
+            const look = () => {
+                const svg = picture.querySelector("svg");
+                frames_seen.count += 1;
+                if (!svg || svg.getBoundingClientRect().height < 10 || !svg.children.length) frames_seen.blank += 1;
+                if (frames_seen.running) requestAnimationFrame(look);
+            };
+            requestAnimationFrame(look);
+        }"""
+    )
+    for i in range(60):
+        explorer.page.keyboard.press("ArrowLeft" if i < 20 else "ArrowRight")
+    explorer.page.keyboard.press("ArrowLeft")
+    explorer.page.wait_for_timeout(300)
+    explorer.notebook.wait_idle()
+    seen = explorer.page.evaluate("() => { frames_seen.running = false; return frames_seen; }")
+    assert seen["count"] > 10 and seen["blank"] == 0
+    value = explorer.slider().get_attribute("aria-valuenow")
+    assert float(explorer.number().input_value()) == float(value)
+    name = importlib.import_module(f"course.live.{explorer.name}").PARAMETERS[0].name
+    state = explorer.notebook.run_code(f"print(explorer_{explorer.name}.parameters[{name!r}])")
+    assert float(state) == float(value)
+    shown = explorer.notebook.run_code(f"print(explorer_{explorer.name}.svg)")
+    assert shown.count("<svg") == explorer.picture.locator("svg").count()
+    assert explorer.picture.locator("svg").last.get_attribute("aria-label") in shown.replace("&amp;", "&")
+
+
+def test_two_hundred_updates_keep_the_kernels_memory_in_bounds(notebook):
+    measure = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    before = int(notebook.run_code(measure))
+    shown = Shown(notebook, "head_splitter")
+    shown.slider(1).focus()
+    for i in range(200):
+        shown.page.keyboard.press("ArrowLeft" if i // 20 % 2 else "ArrowRight")
+    notebook.page.wait_for_timeout(300)
+    notebook.wait_idle()
+    assert int(notebook.run_code(measure)) - before < 50 * 1024  # kilobytes
+
+
+def test_a_head_count_that_does_not_divide_is_explained_and_left_again(notebook):
+    shown = Shown(notebook, "head_splitter")
+    notebook.run_code("explorer_head_splitter.set(num_heads=4, seq_len=8, d_model=32)")
+    shown.slider().focus()
+    shown.after(lambda: shown.page.keyboard.press("ArrowLeft"))
+    assert "d_model 32 is not a multiple of num_heads 3" in shown.box.locator("[role=status]").inner_text()
+    shown.after(lambda: shown.page.keyboard.press("ArrowLeft"))
+    assert "not a multiple" not in shown.box.locator("[role=status]").inner_text()
+
+
+def test_callbacks_work_while_gradients_are_on_and_pyplot_is_inline(notebook):
+    assert notebook.run_code("import torch; print(torch.is_grad_enabled(), plt.get_backend())").startswith("True")
+    shown = Shown(notebook, "mask_bench")
+    shown.slider().focus()
+    shown.after(lambda: shown.page.keyboard.press("ArrowRight"))
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("width", [1280, 800])
+def test_it_fits_the_page_and_reads_in_both_themes(notebook, screenshots, width, theme):
+    notebook.page.set_viewport_size({"width": width, "height": 1000})
+    notebook.set_theme(theme)
+    for name in EXPLORERS:
+        shown = Shown(notebook, name)
+        shown.box.screenshot(path=screenshots / f"{name}_{width}_{theme.split()[1].lower()}.png")
+        overflow = shown.box.evaluate("box => box.scrollWidth - box.clientWidth")
+        assert overflow <= 1, f"{name} is {overflow} pixels too wide"
+        assert contrast(shown) >= 4.5, name
+
+
+def test_no_console_error_and_nothing_from_the_network(notebook):
+    """Stands after the others: it judges all that they did."""
+    assert notebook.errors == []
+    assert notebook.outside == []
+
+
+def contrast(shown):
+    """Contrast of the picture's text with the page behind it (WCAG 2.1)."""
+    colours = shown.picture.evaluate(
+        """picture => {
+            let behind = picture;
+            const see = element => getComputedStyle(element).backgroundColor;
+            const hollow = element => /rgba\\(.*, 0\\)|transparent/.test(see(element));
+            while (behind.parentElement && hollow(behind)) behind = behind.parentElement;
+            return [getComputedStyle(picture.querySelector("text")).fill, see(behind)];
+        }"""
+    )
+    dark, light = sorted(map(luminance, colours))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    """Relative luminance of a CSS colour, rgb(…) or rgba(…)."""
+    parts = [float(part) / 255 for part in colour.split("(")[1].rstrip(")").split(",")[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
