@@ -9,6 +9,8 @@ import glob
 import html
 import json
 import os
+import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -16,11 +18,14 @@ from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import Autograde, GenerateAssignment, NbGraderException
 
+from course.grading.intake import interrupted
 from course.grading.intake.assignment import Assignment
 from course.grading.intake.folder import irregular_files, read_folder
 from course.grading.intake.gradebook import clear_scores, graded_ids
 from course.grading.intake.settling import settle
 from course.grading.intake.verdicts import Intake, NotGradable, Verdict
+
+KEPT = ".intake"  # folder in autograded/ for what intake keeps; nbgrader does not visit names with a dot
 
 
 class IntakeExporter(NotebookExporter):
@@ -30,9 +35,7 @@ class IntakeExporter(NotebookExporter):
         super().__init__(**kwargs)
         self._assignments = {}
         if isinstance(self.parent, Autograde):
-            self._expect_every_submission(self.parent)
-            self._ignored, self._hook = self.parent.coursedir.ignore, self.parent.pre_convert_hook
-            self.parent.pre_convert_hook = self._before_submission
+            self._take_over(self.parent)
 
     def from_filename(self, filename, resources=None, **kwargs):
         """The notebook at filename; for one in submitted/ whatever of that folder turns out to be it."""
@@ -49,6 +52,13 @@ class IntakeExporter(NotebookExporter):
         resources["metadata"] = {"name": about["notebook"], "path": str(folder)}
         return self.from_notebook_node(_with_remarks(intake), resources=resources, **kwargs)
 
+    def _take_over(self, autograde):
+        """Visit every submission, and be told before and after each."""
+        self._ignored = autograde.coursedir.ignore
+        self._hooks = autograde.pre_convert_hook, autograde.post_convert_hook
+        self._expect_every_submission(autograde)
+        autograde.pre_convert_hook, autograde.post_convert_hook = self._before_submission, self._after_submission
+
     def _expect_every_submission(self, autograde):
         """Make nbgrader visit each submission once for each notebook of the assignment, whatever its files are called.
 
@@ -62,13 +72,47 @@ class IntakeExporter(NotebookExporter):
         for folder in glob.glob(str(self._submitted(course.student_id, course.assignment_id))):
             if os.path.isdir(folder):
                 autograde.assignments[folder] = [os.path.join(folder, name) for name in names]
+                self._clear_after_interruption(folder, names)
+
+    def _clear_after_interruption(self, folder, names):
+        """Remove what a killed run left of a submission in autograded/, so that it is graded again."""
+        course, mark = self.parent.coursedir, self._mark(folder)
+        if not interrupted.was_interrupted(mark):
+            return
+        graded = Path(course.format_path(course.autograded_directory, self._student(folder), course.assignment_id))
+        self.log.warning("Grading of %s was interrupted; it starts anew", folder)
+        if course.notebook_id == "*":
+            shutil.rmtree(graded, ignore_errors=True)
+        for name in names:
+            (graded / name).unlink(missing_ok=True)
+        interrupted.finish(mark)
 
     def _before_submission(self, notebooks, **about):
         """Keep nbgrader, which copies a submission's other files, from following the links that are refused later."""
-        links = irregular_files(Path(notebooks[0]).parent)
-        self.parent.coursedir.ignore = [*self._ignored, *(glob.escape(path.name) for path in links)]
-        if self._hook:
-            self._hook(notebooks=notebooks, **about)
+        folder = Path(notebooks[0]).parent
+        interrupted.begin(self._mark(folder))
+        self.parent.coursedir.ignore = [*self._ignored, *(glob.escape(path.name) for path in irregular_files(folder))]
+        self._call(self._hooks[0], notebooks=notebooks, **about)
+
+    def _after_submission(self, notebooks, **about):
+        interrupted.finish(self._mark(Path(notebooks[0]).parent))
+        self._call(self._hooks[1], notebooks=notebooks, **about)
+
+    def _call(self, hook, **about):
+        """Call a hook that the configuration had set."""
+        if hook:
+            hook(**about)
+
+    def _mark(self, folder):
+        course = self.parent.coursedir
+        kept = Path(course.root) / course.autograded_directory / KEPT
+        return kept / course.assignment_id / self._student(folder) / "unfinished"
+
+    def _student(self, folder):
+        """The student whose submission a folder is."""
+        course = self.parent.coursedir
+        pattern = course.format_path(course.submitted_directory, "(?P<student>.*)", course.assignment_id, escape=True)
+        return re.match(pattern, str(folder)).group("student")
 
     def _submitted(self, student, assignment):
         course = self.parent.coursedir
@@ -110,7 +154,7 @@ class IntakeExporter(NotebookExporter):
         return self._assignments[key]
 
     def _tell(self, intake, about):
-        """Log the outcome and keep it in autograded/.intake/, which nbgrader does not visit."""
+        """Log the outcome and keep it as JSON."""
         who = f"{about['student']}, {about['notebook']}"
         if intake.verdict is Verdict.NOT_GRADABLE:
             self.log.error("%s: %s. %s %s", who, intake.verdict, intake.reason, intake.ask)
@@ -128,7 +172,7 @@ class IntakeExporter(NotebookExporter):
 
 def verdict_path(autograded, assignment, student, notebook, **_):
     """Where the outcome of intake for one notebook is kept."""
-    return Path(autograded) / ".intake" / assignment / student / f"{notebook}.json"
+    return Path(autograded) / KEPT / assignment / student / f"{notebook}.json"
 
 
 def _with_remarks(intake):

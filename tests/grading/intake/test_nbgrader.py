@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -32,13 +33,28 @@ class Course:
         self.run("generate_assignment", NAME, "--quiet")
 
     def run(self, *command, status=0):
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *command], cwd=self.root, env=environment, capture_output=True, text=True
+            [sys.executable, "-m", "nbgrader", *command],
+            cwd=self.root,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == status, done.stderr
         return done.stderr
+
+    def start(self, *command):
+        """A run that goes on in the background."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "nbgrader", *command],
+            cwd=self.root,
+            env=self._environment(),
+            stderr=subprocess.DEVNULL,
+        )
+
+    def _environment(self):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
 
     def hand_in(self, student, files):
         folder = self.root / "submitted" / student / NAME
@@ -155,3 +171,23 @@ def test_a_source_that_changed_since_the_release_is_told_in_one_sentence(course,
     nbformat.write(source, path)
     course.hand_in("anna", {f"{NAME}.ipynb": solved})
     assert "run nbgrader generate_assignment first" in course.run("autograde", NAME, status=1)
+
+
+def test_a_run_that_was_killed_is_taken_up_where_it_was(course, solved, tmp_path):
+    course.hand_in("anna", {f"{NAME}.ipynb": solved})
+    course.run("autograde", NAME)
+    finished = course.autograded("anna").stat().st_mtime
+    started = tmp_path / "started"
+    waits = f"from pathlib import Path\nimport time\nstarted = Path({str(started)!r})\n"
+    waits += "time.sleep(0 if started.exists() else started.touch() or 600)"
+    solved.cells.insert(1, new_code_cell(waits))
+    course.hand_in("ben", {f"{NAME}.ipynb": solved})
+    run = course.start("autograde", NAME)
+    while not started.exists():
+        assert run.poll() is None
+        time.sleep(0.1)
+    run.kill()
+    run.wait()
+    course.run("autograde", NAME)
+    assert course.total("ben") == 7
+    assert course.autograded("anna").stat().st_mtime == finished
