@@ -102,7 +102,7 @@ Everything in this course is built on that average, so write it first.
 r"""
 #### Exercise · `weighted_average` · 3 points · 5 minutes
 
-*On the 60- and the 90-minute path.*
+*On the 90-minute path.*
 
 Average the rows of `values` with each row of `weights`, in about one line:
 
@@ -325,7 +325,7 @@ Three terms carry the rest of the course. Match each with its description.
 
 #### Exercise · `key_terms` · 3 points · 4 minutes
 
-*On the 60- and the 90-minute path.*
+*Off the short path.*
 
 One point for each term. Two descriptions are left over.
 

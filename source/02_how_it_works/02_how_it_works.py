@@ -84,7 +84,7 @@ division by $\sqrt{d_\text{head}}$ is there, and the next question is about it.
 r"""
 #### Exercise · `scale_question` · 1 point · 2 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 The entries of queries and keys are independent, with mean 0 and variance 1, and a head is 64 columns wide. A row has
 16 keys. What becomes of the weights when the scores are *not* divided by $\sqrt{64}$?
@@ -448,7 +448,7 @@ head_splitter.explore(split_heads, num_heads=4, d_model=32)
 r"""
 #### Exercise · `merge_heads` · 3 points · 3 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Lay the heads x (B, H, T, d_head) side by side again, (B, T, H·d_head), in about two lines. It is the inverse of
 `split_heads`: column $h \cdot d_\text{head} + j$ of token t is entry j of head h at t.
@@ -741,7 +741,7 @@ A new module is in training mode, so `.eval()` comes before every picture of its
 r"""
 #### Exercise · `batch_question` · 1 point · 2 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Somebody leaves out `batch_first=True` and hands `x` of shape (8, 10, 32), still meant as batch, sequence, width, to
 `nn.MultiheadAttention(32, 4)`. What happens?
@@ -800,7 +800,7 @@ Last in this example: masks. PyTorch has two conventions, and they contradict ea
 r"""
 #### Exercise · `mask_question` · 1 point · 2 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 The mask `causal_mask(5)` is True on and below the diagonal; it makes your own function causal. Somebody hands this very
 tensor to `nn.MultiheadAttention` as `attn_mask`. What does the token at position 1 (of 0 to 4) attend to?
@@ -989,7 +989,7 @@ the bad one. Mend the function itself.
 r"""
 #### Exercise · `repaired_positional_encoding` · 3 points · 5 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Write `bad_positional_encoding` again, with all its columns and the right numbers in each, in about eight lines:
 

@@ -425,7 +425,7 @@ positions are similar, far ones are not in any order.
 r"""
 #### Exercise · `plot_positional_encoding` · 5 points · 5 minutes
 
-*On the 60- and the 90-minute path.*
+*On the 90-minute path.*
 
 Draw the table `pe` that you are given as a heatmap and return the matplotlib `Axes`, in about seven lines.
 
@@ -735,7 +735,7 @@ causal mask, a model of two layers learns order without any encoding; lesson 5 s
 r"""
 #### Exercise · `interpretation` · 5 points · 8 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Interpret what you found, in 100 to 200 words and with **your own figures** from the cells above. Say
 

@@ -155,7 +155,7 @@ Predict what head 0 of two heads gets from token 1, then run the cell after the 
 r"""
 #### Exercise · `split_heads` · 3 points · 3 minutes
 
-*On the 60- and the 90-minute path.*
+*Off the short path.*
 
 Mend the function, in one line: $(B, T, d_\text{model}) \to (B, H, T, d_\text{head})$, where head $h$ of every token holds that
 token's features $h\,d_\text{head}$ to $(h+1)\,d_\text{head}-1$.
@@ -350,7 +350,7 @@ and nothing is off by a shape. There are two slips in one line. Mend them one at
 r"""
 #### Exercise · `scaled_dot_product_attention` · 3 points · 3 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Mend the function, in one line. It stays from scratch: nothing ready-made, nothing from `course`.
 
@@ -553,7 +553,7 @@ print(card)
 r"""
 #### Exercise · `best_practice_question` · 2 points · 2 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 Four notes stand in the design document of a decoder-only language model with a causal mask. Which one is right?
 
@@ -622,7 +622,7 @@ reasons, not for length. Write into the cell below each question.
 r"""
 #### Exercise · `review_advantage` · 2 points · 2 minutes
 
-*On the 90-minute path.*
+*Off the short path.*
 
 **What is the main advantage of multi-head attention?** Say what one head alone cannot do, and what several heads cost.
 
