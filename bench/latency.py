@@ -8,16 +8,17 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 # Counts a picture as new when an element with svg or img is put into the page, and as on the screen in
 # the task after the next frame: that is after layout and paint. An <img> must have been decoded by then.
 WATCH = """() => {
-    const watch = window.pixelWatch = {pressed: null, seen: []};
+    const watch = window.pixelWatch = {pressed: null, last_press: 0, last: 0, seen: []};
     const painted = () => requestAnimationFrame(() => {
         const channel = new MessageChannel();
         channel.port1.onmessage = () => {
-            if (watch.pressed !== null) watch.seen.push(performance.now() - watch.pressed);
+            watch.last = performance.now();
+            if (watch.pressed !== null) watch.seen.push(watch.last - watch.pressed);
             watch.pressed = null;
         };
         channel.port2.postMessage(null);
     });
-    document.addEventListener("keydown", event => { watch.pressed = event.timeStamp; }, true);
+    document.addEventListener("keydown", event => { watch.pressed = watch.last_press = event.timeStamp; }, true);
     new MutationObserver(records => {
         for (const record of records) for (const node of record.addedNodes) {
             if (node.nodeType !== 1) continue;
@@ -37,6 +38,7 @@ class Latency(NamedTuple):
     high: float  # 95th percentile
     worst: float
     lost: int  # presses without new pixels in two seconds
+    settled: float  # from the last key press of a burst of sixty to the last new pixels
 
 
 def measure(notebook, slider, presses):
@@ -53,9 +55,19 @@ def measure(notebook, slider, presses):
         except PlaywrightTimeout:
             lost += 1
         page.wait_for_timeout(100)  # a learner looks; and what the kernel sends after the picture has arrived
-    return summarise(page.evaluate("pixelWatch.seen"), lost)
+    return summarise(page.evaluate("pixelWatch.seen"), lost, burst(page))
 
 
-def summarise(milliseconds, lost=0):
+def burst(page, moves=60):
+    """Milliseconds from the last of many key presses in a row to the last new pixels."""
+    page.evaluate("() => { pixelWatch.last = 0; }")
+    for i in range(moves):
+        page.keyboard.press("ArrowLeft" if i % 20 < 10 else "ArrowRight")
+    pressed = page.evaluate("pixelWatch.last_press")
+    page.wait_for_timeout(1500)
+    return max(0.0, page.evaluate("pixelWatch.last") - pressed)
+
+
+def summarise(milliseconds, lost, settled):
     cuts = statistics.quantiles(milliseconds, n=20, method="inclusive")
-    return Latency(statistics.median(milliseconds), cuts[-1], max(milliseconds), lost)
+    return Latency(statistics.median(milliseconds), cuts[-1], max(milliseconds), lost, settled)

@@ -47,7 +47,8 @@ def main():
     unknown = sorted(set(options.names) - set(CASES))
     if unknown:
         parser.error(f"no explorer {', '.join(unknown)}: choose from {', '.join(CASES)}")
-    print(f"{'key press to new pixels, ms':<28}{'median':>8}{'95 %':>8}{'worst':>8}{'lost':>6}{'times faster':>14}")
+    columns = ("median", "95 %", "worst", "lost", "settled", "faster")
+    print(f"{'key press to new pixels, ms':<28}" + "".join(f"{column:>9}" for column in columns))
     baseline = None
     with tempfile.TemporaryDirectory() as folder, running_lab(folder) as lab, running_chromium() as browser:
         for name, (source, slider) in CASES.items():
@@ -60,11 +61,8 @@ def main():
             latency = measure(notebook, slider, options.presses)
             notebook.close()
             baseline = baseline or latency.median
-            print(
-                f"{name:<28}{latency.median:>8.0f}{latency.high:>8.0f}{latency.worst:>8.0f}{latency.lost:>6}"
-                f"{baseline / latency.median:>14.1f}",
-                flush=True,
-            )
+            figures = "".join(f"{figure:>9.0f}" for figure in latency)
+            print(f"{name:<28}{figures}{baseline / latency.median:>8.1f}×", flush=True)
 
 
 if __name__ == "__main__":

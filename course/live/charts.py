@@ -40,14 +40,17 @@ def labelled(count, pixels):
     return range(0, count, max(1, math.ceil(LABEL_STEP * count / pixels)))
 
 
-def colour_scale(low, high, title, x=4, y=22, width=168):
-    """Marks that say which colour means which value, with the strip's corner at (x, y)."""
-    return [
-        Text(x, y - 8, title, 12),
-        Tile(x, y, width, 12, shades(np.linspace(0, 1, 64)[None])),
-        Text(x, y + 26, f"{low:.3g}"),
-        Text(x + width, y + 26, f"{high:.3g}", anchor="end"),
-    ]
+def with_colour_scale(panel, low, high, title, x=10):
+    """The panel with a strip below it that says which colour means which value; also in its alternative text."""
+    top, width = panel.height + 22, 168
+    scale = (
+        Text(x, top - 8, title, 12),
+        Tile(x, top, width, 12, shades(np.linspace(0, 1, 64)[None])),
+        Text(x, top + 26, f"{low:.3g}"),
+        Text(x + width, top + 26, f"{high:.3g}", anchor="end"),
+    )
+    alt = f"{panel.alt}; colours run from {low:.3g}, dark, to {high:.3g}, bright"
+    return Panel(max(panel.width, x + width + 10), top + 34, panel.marks + scale, alt)
 
 
 def nice_ticks(low, high, count=5):

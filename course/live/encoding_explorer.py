@@ -9,7 +9,7 @@ import torch
 
 from course import encoding
 from course.live import student
-from course.live.charts import Axes, colour_scale, legend, matrix
+from course.live.charts import Axes, legend, matrix, with_colour_scale
 from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Disc, Frame, Line, Panel, Text
@@ -149,15 +149,19 @@ def heatmap(table, title, position):
         table, title, alt, low=-1, high=1, side=(300, 220), row_name="position", column_name="embedding dimension"
     )
     left, top = 22, 22
-    marks = list(panel.marks) + colour_scale(-1, 1, "value", left, 284)
-    marks += [Text(left - 2, top + 8, "0", 10, "end"), Text(left - 2, top + 220, str(seq_len - 1), 10, "end")]
-    marks += [Text(left, top + 234, "0", 10), Text(left + 300, top + 234, str(d_model - 1), 10, "end")]
+    marks = [
+        *panel.marks,
+        Text(left - 2, top + 8, "0", 10, "end"),
+        Text(left - 2, top + 220, str(seq_len - 1), 10, "end"),
+        Text(left, top + 234, "0", 10),
+        Text(left + 300, top + 234, str(d_model - 1), 10, "end"),
+    ]
     if position < seq_len:
         height = 220 / seq_len
         for y in (top + position * height, top + (position + 1) * height):
             marks.append(Line(((left, y), (left + 300, y)), "orange", 1))
         marks.append(Text(left + 304, top + (position + 0.5) * height + 4, "p"))
-    return Panel(panel.width + 6, 320, tuple(marks), alt)
+    return with_colour_scale(panel._replace(width=panel.width + 6, marks=tuple(marks)), -1, 1, "value", left)
 
 
 def wavelength_panel(waves, seq_len):

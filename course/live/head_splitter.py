@@ -7,7 +7,7 @@ import numpy as np
 
 from course import attention
 from course.live import student
-from course.live.charts import colour_scale, matrix
+from course.live.charts import matrix, with_colour_scale
 from course.live.explorer import Explorer
 from course.live.parameters import Whole
 from course.live.picture import Box, Frame, Line, Panel, Text
@@ -66,7 +66,8 @@ def frame(function, num_heads, seq_len, d_model):
         heads = compute(num_heads, seq_len, d_model)
     except ValueError as error:
         return unsplittable(function, num_heads, seq_len, d_model, error)
-    panels = [columns_panel(d_model, num_heads, float(heads.weights.max())), *maps(heads.weights, "head")]
+    overview = with_colour_scale(columns_panel(d_model, num_heads), 0, float(heads.weights.max()), "attention weight")
+    panels = [overview, *maps(heads.weights, "head")]
     ledger = ledger_rows(heads, num_heads, seq_len, d_model)
     summary, problem = describe(heads.weights, d_model), None
     if function is not None:
@@ -177,11 +178,8 @@ def map_text(head, name):
     )
 
 
-def columns_panel(d_model, num_heads, high=None):
-    """The d_model columns of a token as one bar, cut where a head begins; what is left over is hollow.
-
-    Below it, where there are maps, the colour scale of their weights up to ``high``.
-    """
+def columns_panel(d_model, num_heads):
+    """The d_model columns of a token as one bar, cut where a head begins; what is left over is hollow."""
     width, left, top = 400, 10, 26
     d_head = max(1, d_model // num_heads)
     column = width / d_model
@@ -198,7 +196,4 @@ def columns_panel(d_model, num_heads, high=None):
         marks += [Line(((x, top), (x, top + 26)), width=0.5, faint=True) for x in edges]
     rest = d_model - whole * d_head
     alt = f"{d_model} columns cut into {whole} heads of {d_head}" + (f", {rest} left over" if rest else "")
-    if high is None:
-        return Panel(width + 20, 74, tuple(marks), alt)
-    marks += colour_scale(0, high, "attention weight", left, 104)
-    return Panel(width + 20, 140, tuple(marks), f"{alt}; colours of the maps run from 0, dark, to {high:.2f}, bright")
+    return Panel(width + 20, 74, tuple(marks), alt)

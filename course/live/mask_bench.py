@@ -10,7 +10,7 @@ from torch import nn
 
 from course import attention
 from course.live import student
-from course.live.charts import matrix
+from course.live.charts import matrix, with_colour_scale
 from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Frame
@@ -81,7 +81,7 @@ def frame(function, seq_len, padding, mask, inverted):
     """The frame for these parameters, with the student's function beside the course's where there is one."""
     shown = compute(seq_len, padding, mask, inverted)
     panels = [
-        mask_panel(shown.mask),
+        with_colour_scale(mask_panel(shown.mask), 0, 1, "attention weight"),
         weights_panel(shown.course, "course, True = may attend"),
         weights_panel(shown.sdpa, "F.scaled_dot_product_attention"),
         weights_panel(shown.multihead, "nn.MultiheadAttention"),

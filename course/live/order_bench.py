@@ -10,7 +10,7 @@ from torch import nn
 from course import encoding
 from course.attention import MultiHeadAttention
 from course.live import student
-from course.live.charts import matrix
+from course.live.charts import matrix, with_colour_scale
 from course.live.explorer import Explorer
 from course.live.parameters import Choice, Order, Whole
 from course.live.picture import Frame
@@ -189,14 +189,15 @@ def maps(shown, order, whose):
     largest, mean = difference.max(), difference.mean()
     shared = {"rows": words, "side": (190, max(60, 14 * len(order))), "column_name": "feature"}
     span = {"low": -limit, "high": limit}
+    first = matrix(
+        shown.permuted_after,
+        f"{whose}output, then shuffled",
+        f"{whose}output of the sentence, shuffled afterwards, {size}",
+        **shared,
+        **span,
+    )
     return [
-        matrix(
-            shown.permuted_after,
-            f"{whose}output, then shuffled",
-            f"{whose}output of the sentence, shuffled afterwards, {size}",
-            **shared,
-            **span,
-        ),
+        with_colour_scale(first, -limit, limit, "output"),
         matrix(
             shown.permuted_before,
             f"{whose}shuffled, then output",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 COLOURS = {"blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "pink": "#CC79A7", "sky": "#56B4E9"}
+TEXT_SIZE = 11
 TABLE_SIZE = 255  # shades; index 255 of a tile's colour table is transparent
 
 
@@ -17,7 +18,7 @@ class Text(NamedTuple):
     x: float
     y: float
     text: str
-    size: int = 11
+    size: int = TEXT_SIZE
     anchor: str = "start"
     turn: int = 0  # degrees, clockwise
 

@@ -3,7 +3,7 @@
 from functools import singledispatch
 from html import escape
 
-from course.live.picture import COLOURS, Box, Disc, Line, Text, Tile
+from course.live.picture import COLOURS, TEXT_SIZE, Box, Disc, Line, Text, Tile
 from course.live.tiles import png_url, tile_image
 
 
@@ -12,7 +12,8 @@ def to_svg(panel):
     marks = "".join(map(mark_svg, panel.marks))
     return (
         f'<svg role="img" aria-label="{escape(panel.alt)}" width="{panel.width}" height="{panel.height}" '
-        f'viewBox="0 0 {panel.width} {panel.height}" style="max-width:100%;height:auto">{marks}</svg>'
+        f'viewBox="0 0 {panel.width} {panel.height}" fill="currentColor" font-size="{TEXT_SIZE}" '
+        f'style="max-width:100%;height:auto">{marks}</svg>'
     )
 
 
@@ -27,11 +28,11 @@ def mark_svg(mark):
 
 @mark_svg.register
 def _(mark: Text):
+    # Labels are most of a picture: what they share stands on the <svg>, and only the rest here.
+    size = f' font-size="{mark.size}"' if mark.size != TEXT_SIZE else ""
+    anchor = f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
     turn = f' transform="rotate({mark.turn} {mark.x:g} {mark.y:g})"' if mark.turn else ""
-    return (
-        f'<text x="{mark.x:g}" y="{mark.y:g}" font-size="{mark.size}" text-anchor="{mark.anchor}" '
-        f'fill="currentColor"{turn}>{escape(mark.text)}</text>'
-    )
+    return f'<text x="{mark.x:g}" y="{mark.y:g}"{size}{anchor}{turn}>{escape(mark.text)}</text>'
 
 
 @mark_svg.register
