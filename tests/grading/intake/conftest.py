@@ -55,9 +55,18 @@ def _test(name, visible, hidden, points):
     return new_code_cell(text, metadata=nbgrader_metadata(name, grade=True, locked=True, points=points))
 
 
+@pytest.fixture(scope="session")
+def small_lesson():
+    """small_lesson() -> the source notebook, with solutions and hidden tests."""
+    return _small_lesson
+
+
 @pytest.fixture
 def source():
-    """The source notebook, with solutions and hidden tests."""
+    return _small_lesson()
+
+
+def _small_lesson():
     cells = [
         new_markdown_cell("# A small lesson\n\nIn the form of the real ones."),
         new_code_cell("import math"),
