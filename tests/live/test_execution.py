@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -50,20 +51,33 @@ def notebook():
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
 
 
+@contextmanager
+def kernel_with(**environment):
+    """A warm kernel, so that thirty executions do not import torch thirty times."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env=os.environ | {"OMP_NUM_THREADS": "1"} | environment)
+    try:
+        yield manager
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
 @pytest.fixture(scope="module")
 def kernel():
-    """One warm kernel, so that thirty executions do not import torch thirty times."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env=os.environ | {"OMP_NUM_THREADS": "1"})
-    yield manager
-    manager.shutdown_kernel(now=True)
+    with kernel_with() as manager:
+        yield manager
 
 
 @pytest.fixture(scope="module")
 def executed(kernel):
-    run = notebook()
-    NotebookClient(run, km=kernel, timeout=60).execute(reset_kc=False)
-    return run
+    return execute(kernel)
+
+
+def execute(kernel):
+    client = NotebookClient(notebook(), km=kernel, timeout=60)
+    client.execute()
+    client.kc.stop_channels()
+    return client.nb
 
 
 def outputs(run):
@@ -77,6 +91,7 @@ def test_thirty_executions_neither_stall_nor_write_to_stderr(kernel):
         client.nb = notebook()
         client.execute()
         assert not [output for output in outputs(client.nb) if output.output_type in ("stream", "error")]
+    client.kc.stop_channels()
 
 
 def test_an_executed_notebook_shows_the_picture_and_not_a_dead_widget(executed):
@@ -127,3 +142,14 @@ def test_the_same_tests_pass_with_the_widgets_that_colab_ships(colab_widgets):
     assert subprocess.run(asked, env=environment, capture_output=True, text=True).stdout.strip() == "7.7.1"
     run = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=HERE.parents[1])
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+
+
+def test_a_kernel_with_the_widgets_that_colab_ships_shows_the_same(colab_widgets, executed):
+    with kernel_with(PYTHONPATH=str(colab_widgets)) as kernel:
+        run = execute(kernel)
+    assert not [output for output in outputs(run) if output.output_type in ("stream", "error")]
+    pictures = [
+        [output.data["text/html"] for output in outputs(each) if "text/html" in output.get("data", {})]
+        for each in (run, executed)
+    ]
+    assert pictures[0] == pictures[1]
