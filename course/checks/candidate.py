@@ -306,6 +306,8 @@ def hint_for(error):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):
         return "Take out exit() or quit(): a function ends with return."
+    if "Module.__init__()" in str(error):
+        return "Call super().__init__() first in __init__, before any layer is assigned to self."
     if "same dtype" in str(error):
         return "Tensors of two precisions meet: make new ones in the dtype of the input, and convert none on the way."
     if "inplace operation" in str(error) or "in-place operation" in str(error):

@@ -67,9 +67,9 @@ def scratch_values(candidate, cases):
     for seed, case in enumerate(cases):
         for dtype in (torch.float32, torch.float64):
             layer, x, found = _scratch(candidate, case, seed, dtype)
+            check_unchanged(layer, x)
             _check_values(layer, x, found, case)
-    check_no_dropout(layer, x)
-    check_unchanged(layer, x)
+            check_no_dropout(layer, x)
 
 
 def _check_values(layer, x, found, case):
@@ -127,7 +127,7 @@ def scratch_mask(candidate, case, kinds):
     )
     for kind in kinds:
         mask = mask_of(kind, (batch, num_heads, time, time))
-        result, name = layer(x, mask), f"with a mask of {kind}"
+        result, name = _masked_call(layer, x, mask), f"with a mask of {kind}"
         q, k, v = (split_heads(part, num_heads) for part in projected(reading, x))
         if own is not None:
             given = weights_in(result, case)
@@ -137,15 +137,23 @@ def scratch_mask(candidate, case, kinds):
         if out_is_right:
             expected = layer_wanted(x.double(), mask)[0].detach()
             hint = "Without a mask out is right: use the masked weights for it, weights @ v."
-            wrong = [
-                (text, _joined(layer_wanted, bad.double() @ v))
-                for text, bad in masked_wrongly(attended(q, k).detach(), q, k, mask)
-            ]
+            unmasked = attended(q, k).detach()
+            slips = [*([(hint, unmasked)] if own is not None else []), *masked_wrongly(unmasked, q, k, mask)]
+            wrong = [(text, _joined(layer_wanted, bad.double() @ v)) for text, bad in slips]
             check_close(output_in(result, x).double(), expected, hint, f"out {name}", 1e-5, wrong)
         elif kind != "nothing forbidden":
             differs = not agrees(output_in(result, x), output_in(plain, x), 1e-5)
             check_true(differs, f"out {name} is the same as without.", "Use the masked weights for out: weights @ v.")
     check_unchanged(layer, x, mask)
+
+
+def _masked_call(layer, x, mask):
+    try:
+        return layer(x, mask)
+    except CheckFailed as failure:
+        fits = not any(word in failure.seen for word in ("must match", "size", "shape", "indices", "broadcast"))
+        hint = "The mask broadcasts to (B, H, T, S) by itself: use it as it is, without adding or indexing axes."
+        raise CheckFailed(failure.seen, failure.hint if fits else hint) from None
 
 
 def _maps(result, case):
@@ -194,6 +202,14 @@ def _refuse_ready_made(layer, x):
             raise
 
 
+def _gives(layer, x, instruction, expected):
+    """Whether the layer's output is the expected one. False where it raises, which is judged elsewhere."""
+    try:
+        return agrees(output_in(layer(x, *instruction), x), expected, 1e-5)
+    except CheckFailed:
+        return False
+
+
 @check("gradients")
 def scratch_gradients(candidate, case):
     """Gradients reach x and the four projections; where the output is right they agree with nn.MultiheadAttention."""
@@ -205,7 +221,7 @@ def scratch_gradients(candidate, case):
         wanted = reference(reading, num_heads)
         own = x.double().requires_grad_()
         expected = wanted(own, mask)[0]
-        if not agrees(output_in(layer(x, *instruction), x), expected, 1e-5):
+        if not _gives(layer, x, instruction, expected):
             if mask is None:
                 check_gradients_arrive(layer, x, ())
             continue
