@@ -26,16 +26,27 @@ def bubblewrap():
 
 
 @functools.cache
-def require_sandbox():
-    """Return when a sandbox can be made here; raise SandboxUnavailable with one sentence otherwise."""
+def require_sandbox(folder=None):
+    """Return when a sandbox that hides ``folder`` can be made here; else raise SandboxUnavailable, one sentence."""
     if sys.platform != "linux":
         raise SandboxUnavailable(
             f"Grading stops: students' code runs in a Linux sandbox and this is {sys.platform}; "
             f"grade on a Linux machine, {WAY_OUT}."
         )
+    if folder and (shown := view.shows(folder)):
+        raise SandboxUnavailable(
+            f"Grading stops: the course lies in {shown}, which students' code can read; move the course elsewhere, "
+            f"{WAY_OUT}."
+        )
+    user = view.separate_user()
+    if user is not None and (unreadable := view.unreadable_folder()):
+        raise SandboxUnavailable(
+            f"Grading stops: students' code runs as another user than root, who cannot read {unreadable}; "
+            f"run chmod -R o+rX on it, grade as an ordinary user, {WAY_OUT}."
+        )
     mounts, python, _ = view.mounts(scratch_size=2**20)
     attempt = subprocess.run(
-        [bubblewrap(), *view.isolation(view.separate_user()), *mounts, "--", *python, "-c", ""],
+        [bubblewrap(), *view.isolation(user), *mounts, "--", *python, "-c", ""],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -50,9 +50,9 @@ class SandboxedExecute(Execute):
 
     def preprocess(self, nb, resources, km=None):
         """Run every code cell of ``nb`` in place, in order, whatever becomes of the others."""
+        self.folder = resources.get("metadata", {}).get("path") or None
         if not self.unconfined:
             self.require_sandbox(resources)
-        self.folder = resources.get("metadata", {}).get("path") or None
         self.limits = SandboxProvisioner(config=self.config).limits
         self.kernels, self.history, self.events = {}, [], []
         try:
@@ -69,7 +69,7 @@ class SandboxedExecute(Execute):
     def require_sandbox(self, resources):
         """Stop all grading where no sandbox can be made, leaving nothing behind that looks graded."""
         try:
-            require_sandbox()
+            require_sandbox(self.folder)
         except SandboxUnavailable:
             converter = getattr(self.parent, "parent", None)
             if isinstance(converter, Autograde):  # which would take the half-made folder for a graded one

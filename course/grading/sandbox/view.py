@@ -119,6 +119,17 @@ def environment():
     return variables
 
 
+def shown_folders():
+    """The folders of this machine that a kernel can read."""
+    return [Path("/usr"), interpreter()[1], *package_folders(), Path(course.__file__).parent]
+
+
+def shows(folder):
+    """The folder through which a kernel would see ``folder``, or None."""
+    folder = Path(folder).resolve()
+    return next((shown for shown in shown_folders() if folder.is_relative_to(shown.resolve())), None)
+
+
 def separate_user():
     """A user number for one sandbox, where root can give it away; None for everybody else.
 
@@ -132,6 +143,12 @@ def separate_user():
         if first <= UNUSED_USERS and first + count >= UNUSED_USERS + HOW_MANY:
             return UNUSED_USERS + secrets.randbelow(HOW_MANY)
     return None  # root of a container, with few numbers to give
+
+
+def unreadable_folder():
+    """A folder that Python needs and that a separate user could not read, or None."""
+    everyone = stat.S_IROTH | stat.S_IXOTH
+    return next((folder for folder in shown_folders() if os.stat(folder).st_mode & everyone != everyone), None)
 
 
 def isolation(user):

@@ -6,25 +6,16 @@ from pathlib import Path
 
 
 def descendants(pid):
-    """``pid`` and every process below it that is alive now."""
-    found, waiting = [], [pid]
+    """Yield ``pid`` and every process below it that is alive now, each with its number of threads."""
+    waiting = [pid]
     while waiting:
         current = waiting.pop()
         try:
             lists = [task.joinpath("children").read_text() for task in Path(f"/proc/{current}/task").iterdir()]
         except OSError:  # gone between two looks
             continue
-        found.append(current)
+        yield current, len(lists)
         waiting += [int(child) for child in " ".join(lists).split()]
-    return found
-
-
-def threads(pid):
-    """How many threads ``pid`` has; 0 when it is gone."""
-    try:
-        return len(os.listdir(f"/proc/{pid}/task"))
-    except OSError:
-        return 0
 
 
 def resident(pid):
@@ -54,9 +45,12 @@ class Watcher(threading.Thread):
 
     def passed(self):
         """The limit that the sandbox passes now, or None."""
-        pids = descendants(self.pid)
-        if sum(map(threads, pids)) >= self.limits.processes:
-            return "processes"
+        pids, number = [], 0
+        for pid, threads in descendants(self.pid):
+            pids.append(pid)
+            number += threads
+            if number >= self.limits.processes:  # a bomb grows faster than it can be counted
+                return "processes"
         if sum(map(resident, pids)) > self.limits.memory and sum(map(proportional, pids)) > self.limits.memory:
             return "memory"
         return None

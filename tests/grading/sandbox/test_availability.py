@@ -1,9 +1,12 @@
 """Where no sandbox can be made, grading stops with one sentence and leaves nothing behind."""
 
+from pathlib import Path
+
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.sandbox import availability
+import course
+from course.grading.sandbox import availability, view
 from course.grading.sandbox.availability import SandboxUnavailable
 from course.grading.sandbox.execute import SandboxedExecute
 
@@ -49,6 +52,22 @@ def test_no_namespaces(sandbox, monkeypatch, tmp_path):
     with pytest.raises(SandboxUnavailable) as error:
         availability.require_sandbox()
     assert "No permissions to create new namespace" in sentence(error)
+
+
+def test_a_course_that_the_sandbox_would_show(sandbox):
+    folder = Path(course.__file__).parent / "autograded" / "ada"
+    with pytest.raises(SandboxUnavailable) as error:
+        availability.require_sandbox(str(folder))
+    assert f"the course lies in {folder.parents[1]}" in sentence(error)
+
+
+def test_packages_that_only_root_can_read(sandbox, monkeypatch, tmp_path):
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(view, "package_folders", lambda: [tmp_path])
+    monkeypatch.setattr(view, "separate_user", lambda: view.UNUSED_USERS)
+    with pytest.raises(SandboxUnavailable) as error:
+        availability.require_sandbox()
+    assert f"cannot read {tmp_path}" in sentence(error)
 
 
 def test_nothing_runs(no_bubblewrap):

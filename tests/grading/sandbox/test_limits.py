@@ -2,6 +2,8 @@
 
 import pytest
 
+from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel
+
 LIMIT = 1  # seconds
 
 
@@ -93,10 +95,14 @@ def test_a_flood_with_an_end_is_only_cut(own_kernel):
     assert 0 < len(run.outputs.kept[0].text) <= 64 * 1024
 
 
-def test_a_message_too_large_to_read_ends_with_the_cell(own_kernel):
-    run = end_of(own_kernel, "print('x' * 70 * 2**20)\nkept = 1", time_limit=20)
-    assert run.alive
-    assert end_of(own_kernel, "kept", time_limit=20).succeeded
+def test_a_message_too_large_to_read_is_lost_and_no_more(sandbox, config, monkeypatch):
+    monkeypatch.setattr("course.grading.sandbox.kernel.LARGEST_MESSAGE", 2**20)
+    kernel = Kernel(ConfinedKernelManager, config=config).start()
+    try:
+        assert end_of(kernel, "print('x' * 2**21)\nkept = 1", time_limit=20).alive
+        assert end_of(kernel, "print(kept)", time_limit=20).succeeded
+    finally:
+        kernel.stop()
 
 
 @pytest.mark.parametrize(
