@@ -108,8 +108,9 @@ Average the rows of `values` with each row of `weights`, in about one line:
 
 $$\text{out}_{t} = \sum_{s} \text{weights}_{t,s}\;\text{values}_{s}$$
 
-- `weights` is a NumPy array (T, S); each row already sums to 1.
-- `values` is a NumPy array (S, d). The result is a new array (T, d) of the same dtype; the arguments stay as they are.
+- `weights` is a NumPy array (T, S), and each row already sums to 1. `values` is a NumPy array (S, d).
+- The result is a NumPy array (T, d) with the averages, for any T, S and d (2 points).
+- It has the dtype of the arguments, float32 or float64, and the arguments stay as they are (1 point).
 
 <details><summary>Hint 1</summary>
 
@@ -130,7 +131,7 @@ def weighted_average(weights, values):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "test_weighted_average", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_weighted_average_values", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "weighted_average",
     averages.average_shape(queries=1, keys=2, width=3),
@@ -144,6 +145,23 @@ exam.add(
         expected=[[2.0, -1.0], [3.0, 2.0]],
     ),
     averages.average_sizes(cases=[(5, 3, 7), (3, 7, 2), (1, 6, 4), (4, 4, 4), (6, 1, 5)]),
+)
+### END HIDDEN TESTS
+exam.run()
+
+# %% nbgrader={"grade": true, "grade_id": "test_weighted_average_kept", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+exam = Exam(
+    "weighted_average",
+    averages.average_by_hand(weights=[[0.25, 0.75]], values=[[8.0, 0.0], [0.0, 4.0]], expected=[[2.0, 3.0]]),
+    averages.average_keeps(queries=2, keys=3, width=1),
+)
+### BEGIN HIDDEN TESTS
+exam.add(
+    averages.average_by_hand(
+        weights=[[0.0, 0.0, 1.0], [0.5, 0.5, 0.0]],
+        values=[[2.0, -1.0], [4.0, 5.0], [9.0, 7.0]],
+        expected=[[9.0, 7.0], [3.0, 2.0]],
+    ),
     averages.average_keeps(queries=3, keys=5, width=2),
 )
 ### END HIDDEN TESTS
