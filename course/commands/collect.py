@@ -6,6 +6,7 @@ import click
 
 from course.grading.coursefolder import (
     Trouble,
+    assignment_names,
     has_gradebook,
     open_course,
     open_gradebook,
@@ -39,16 +40,19 @@ def command(archives, assignment, roster, keep, due, course_dir):
     from course.grading.collect.store import Store
 
     course = open_course(course_dir)
-    lessons = course_lessons(course, pick_assignments(course, assignment))
+    wanted = pick_assignments(course, assignment)
+    lessons = course_lessons(course, assignment_names(course))
     if not lessons:
         raise Trouble(f"{course.root} holds no lesson, in release/ or source/, to collect submissions for.")
     people, dates = _people_and_dates(course, roster)
     if due:
-        dates = dict.fromkeys((lesson.assignment for lesson in lessons), _due(due))
+        dates = dict.fromkeys(wanted, _due(due))
     store = Store(step_folder(course, "submitted"))
-    collector = Collector(store, lessons, people, closed=bool(roster), keep=keep, due=dates)
+    collector = Collector(store, lessons, wanted, people, closed=bool(roster), keep=keep, due=dates)
     try:
         outcome = collector.collect(archives)
+    except KeyboardInterrupt as stop:
+        raise Trouble("Stopped. What was collected is kept; the same command goes on from there.") from stop
     except OSError as error:
         raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
     _report(outcome)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy import inspect
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config.loader import Config, PyFileConfigLoader
 
@@ -66,10 +66,13 @@ def open_gradebook(course):
     if not has_gradebook(course):
         raise Trouble(f"There is no gradebook at {url} yet; grade an assignment first.")
     try:
+        engine = create_engine(url)
+        known = inspect(engine).has_table("submitted_assignment")
+        engine.dispose()
+        if not known:  # nbgrader would make it one
+            raise Trouble(f"The database {engine.url} is not an nbgrader gradebook yet; grade an assignment first.")
         gradebook = Gradebook(url, course.course_id or "default_course")
         try:
-            if not inspect(gradebook.engine).has_table("assignment"):
-                raise Trouble(f"The database {url} is not an nbgrader gradebook.")
             yield gradebook
         finally:
             gradebook.close()

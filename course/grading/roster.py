@@ -50,7 +50,7 @@ def joined(text):
 
 def _words(text):
     bare = unicodedata.normalize("NFKD", text).casefold().replace("ß", "ss").replace("ø", "o").replace("ł", "l")
-    return re.findall(r"[^\W_]+", "".join(c for c in bare if not unicodedata.combining(c)).replace("'", ""))
+    return re.findall(r"[^\W_]+", "".join(c for c in bare if not unicodedata.combining(c) and c not in "'’"))
 
 
 class Roster:

@@ -30,25 +30,29 @@ class Outcome:
 class Collector:
     """Collects into a Store.
 
-    ``lessons`` are those to collect, ``roster`` the class list, and ``closed`` whether someone who is not on the
-    list is left out. ``due`` maps an assignment to its due date (UTC).
+    ``lessons`` are those of the course, ``wanted`` the assignments to collect, ``roster`` the class list, and
+    ``closed`` whether someone who is not on it is left out. ``due`` maps an assignment to its due date (UTC).
     """
 
-    def __init__(self, store, lessons, roster, *, closed, keep, due):
+    def __init__(self, store, lessons, wanted, roster, *, closed, keep, due):
         self.store, self.lessons, self.roster = store, lessons, roster
+        self.wanted = [lesson for lesson in lessons if lesson.assignment in wanted]
+        known = [student for lesson in lessons for student in store.students(lesson.assignment)]
+        self.spelling = {student.casefold(): student for student in known}  # disks may not tell Ann from ann
         self.closed, self.keep, self.due = closed, keep, due
         self.outcome = Outcome()
 
     def collect(self, archives):
         """Collect every archive, then place what was chosen; returns the Outcome."""
         touched = set()
+        self.store.clear_leftovers()
         for path in archives:
             with self.store.scratch() as scratch:
                 try:
                     touched |= self._keep_all(Path(path), scratch)
                 except archive.Refused as refused:
                     self.outcome.failed.append(str(refused))
-        for lesson in self.lessons:
+        for lesson in self.wanted:
             for student in self.store.students(lesson.assignment):
                 interrupted = not self.store.is_placed(student, lesson.assignment)
                 if (student, lesson.assignment) in touched or interrupted:
@@ -78,10 +82,13 @@ class Collector:
     def _keep(self, student, items, seen, layout):
         for item in items:
             lesson = find_lesson(item.file_name, item.file.read_bytes(), self.lessons)
-            if lesson is None and len(items) == 1 and len(self.lessons) == 1:
-                lesson = self.lessons[0]
+            if lesson is None and len(items) == 1 and len(self.wanted) == 1:
+                lesson = self.wanted[0]
             if lesson is None:
                 self.outcome.unplaced.append(Refusal(item.path, "is none of the lessons by its name or its exercises"))
+                continue
+            if lesson not in self.wanted:
+                self.outcome.unplaced.append(Refusal(item.path, f"is {lesson.assignment}, which was not asked for"))
                 continue
             name = _safe_file_name(item.file_name)
             new = self.store.keep(
@@ -120,7 +127,9 @@ class Collector:
             raise _Unknown(f"cannot be told apart by name: {ambiguous}") from ambiguous
         if student is None and self.closed:
             raise _Unknown(f"names {person.label()!r}, who is not in the roster")
-        student = student or _made_id(person)
+        if student is None:
+            made = _made_id(person)
+            student = self.spelling.setdefault(made.casefold(), made)
         if not student or Path(student).name != student or student.startswith("."):
             raise _Unknown(f"names {person.label()!r}, which cannot be the name of a folder")
         return student

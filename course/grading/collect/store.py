@@ -50,6 +50,13 @@ class Store:
         self.submitted = Path(submitted)
         self._incoming = self.submitted / ATTEMPTS / ".incoming"
 
+    def clear_leftovers(self):
+        """Remove what a run that was killed left behind, once it is a day old and no other run can be using it."""
+        day_ago = datetime.datetime.now().timestamp() - 86400
+        for path in self._incoming.glob("*"):
+            if path.stat().st_mtime < day_ago:
+                shutil.rmtree(path, ignore_errors=True)
+
     @contextlib.contextmanager
     def scratch(self):
         """A new folder on the same disk, gone afterwards."""

@@ -117,7 +117,9 @@ def test_a_run_that_was_cut_off_before_placing_is_made_good(collect, zipped, ans
     archive = zipped({attempt(1): answered(LESSON, "return 'first'")})
     with monkeypatch.context() as patch:
         patch.setattr(Store, "place", interrupted)
-        assert collect(archive).exit_code != 0
+        stopped = collect(archive)
+    assert stopped.exit_code == 2
+    assert "What was collected is kept" in stopped.output
     other = zipped({f"{LESSON}_bob_attempt_2026-03-01-12-00-00_{LESSON}.ipynb": answered(LESSON)}, "other.zip")
     collect(other)
     assert "first" in graded()
@@ -147,6 +149,24 @@ def test_an_unknown_assignment_is_named_with_the_known_ones(collect, zipped):
     assert result.exit_code == 2
     assert "no assignment '07_nothing'" in result.output
     assert LESSON in result.output
+
+
+def test_another_lesson_is_not_taken_for_the_one_asked_for(collect, zipped, answered, course_dir):
+    result = collect(zipped({"x/ann/01_foundations.ipynb": answered("01_foundations")}), options=["-a", LESSON])
+    assert result.exit_code == 1
+    assert "is 01_foundations, which was not asked for" in result.output
+    assert not (course_dir / "submitted/ann").exists()
+
+
+def test_a_single_unknown_notebook_is_the_lesson_asked_for(collect, zipped, course_dir):
+    collect(zipped({"x/ann/work.ipynb": b'{"cells": []}', "x/bob/mine.ipynb": b"{"}), options=["-a", LESSON])
+    assert {path.name for path in (course_dir / "submitted").glob("[!.]*")} == {"ann", "bob"}
+
+
+def test_an_id_that_differs_in_case_only_is_the_same_student(collect, zipped, answered, course_dir):
+    for number, name in enumerate(["Ann", "ann"]):
+        collect(zipped({f"x/{name} - {LESSON}.ipynb": answered(LESSON, f"return {number}")}, f"{number}.zip"))
+    assert [path.name for path in (course_dir / "submitted").glob("[!.]*")] == ["Ann"]
 
 
 @pytest.mark.parametrize("name", ["..", ".hidden", "a/b"])

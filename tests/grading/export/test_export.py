@@ -1,7 +1,9 @@
 """Grades and feedback leave in the shapes that each platform imports, and no spreadsheet runs a name."""
 
+import contextlib
 import csv
 import io
+import sqlite3
 import subprocess
 import sys
 import zipfile
@@ -158,7 +160,27 @@ def test_without_a_gradebook_there_is_one_sentence(course_dir):
     assert not (course_dir / "gradebook.db").exists()
 
 
-def test_a_locked_or_broken_gradebook_is_one_sentence(course_dir):
+def test_a_locked_gradebook_is_one_sentence(graded_class):
+    graded = graded_class(6)
+    with contextlib.closing(sqlite3.connect(graded.root / "gradebook.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        result = CliRunner().invoke(command, ["--course-dir", str(graded.root)])
+    assert result.exit_code == 2
+    assert "database is locked" in result.output
+    assert CliRunner().invoke(command, ["--course-dir", str(graded.root)]).exit_code == 0
+
+
+def test_a_database_of_something_else_is_left_alone(course_dir):
+    with contextlib.closing(sqlite3.connect(course_dir / "gradebook.db")) as other:
+        other.execute("CREATE TABLE mine (x)")
+    result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
+    assert result.exit_code == 2
+    assert "not an nbgrader gradebook" in result.output
+    with contextlib.closing(sqlite3.connect(course_dir / "gradebook.db")) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
+
+
+def test_a_broken_gradebook_is_one_sentence(course_dir):
     (course_dir / "gradebook.db").write_bytes(b"not a database" * 100)
     result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
     assert result.exit_code == 2
