@@ -2,7 +2,7 @@
 
 ``reading`` turns bytes into cells, ``assignment`` knows the source's cells and what was released, ``matching`` finds
 which is which, ``answers`` settles what the student wrote in each place, ``rebuilding`` writes the notebook in source
-order, and ``settling`` does all of it and ends in one verdict. ``folder`` and ``exporter`` connect it to nbgrader.
+order, and ``settling`` does all of it and ends in one verdict. ``exporter`` is the plugin that connects it to nbgrader.
 """
 
 from course.grading.intake.assignment import Assignment

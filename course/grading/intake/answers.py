@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course.grading.intake.assignment import Owner
-from course.grading.intake.python_text import bound_names, is_python, is_unanswered, same_text, without_magics
+from course.grading.intake.python_text import bound_names, is_python, same_text, without_magics
 from course.grading.intake.verdicts import Remark
 
 LONGEST_SPLIT = 4  # cells that are tried as parts of one answer
@@ -62,56 +62,54 @@ def _code(slot, matching):
     if slot in matching.elsewhere:
         holder = matching.elsewhere[slot]
         note = "Its answer was found in the cell of another exercise."
-        return Answer(cells[holder].text, used=own, remarks=[Remark("answer elsewhere", note, slot.grade_id)])
+        return Answer(cells[holder].code, used=own, remarks=[Remark("answer elsewhere", note, slot.grade_id)])
     written = [i for i in own if cells[i].text.strip()]
     if not written:
-        return Answer("" if own else None, used=own)
-    answered = [i for i in written if not is_unanswered(cells[i].text, slot.released)]
+        return Answer(used=own)
+    answered = matching.answered(slot)
     definers = [i for i in answered if matching.names[i] & slot.names]
-    if len(definers) > 1:
-        return _last_copy(slot, matching, own, answered, definers)
-    parts = answered if answered and (definers or not slot.names) else written
+    copies = definers[-1:] if len(definers) > 1 else []
+    whole = [parts for parts in (copies, answered, written) if parts and _complete(_joined(parts, matching), slot)]
+    parts = (whole or [copies or answered or written])[0]
     before, after = _fragments(parts, slot, matching)
     if not (answered or before or after):
         return Answer(used=own)
+    kept = [i for i in answered if i not in definers] if parts == copies else []
     parts = before + parts + after
-    answer = Answer("\n".join(cells[i].text.strip("\n") for i in parts), used=sorted({*own, *parts}))
+    answer = Answer(_joined(parts, matching), used=sorted({*own, *parts} - {*kept}), kept=kept)
     if len(parts) > 1:
         note = f"The answer was split over {len(parts)} cells; they were joined."
         answer.remarks.append(Remark("split", note, slot.grade_id))
+    elif copies:
+        alike = len({matching.cells[i].code.strip() for i in definers}) == 1
+        note = f"The answer was there {len(definers)} times; {'they are alike' if alike else 'the last was graded'}."
+        answer.remarks.append(Remark("copies", note, slot.grade_id))
     return answer
-
-
-def _last_copy(slot, matching, own, answered, definers):
-    """Of several complete answers the last; what else stood in the slot's cells stays as cells of their own."""
-    texts = {matching.cells[i].text.strip() for i in definers}
-    which = "the last was graded" if len(texts) > 1 else "they are alike"
-    note = f"The answer was there {len(definers)} times; {which}."
-    kept = [i for i in answered if i not in definers]
-    remark = Remark("copies", note, slot.grade_id)
-    return Answer(
-        matching.cells[definers[-1]].text, used=[i for i in own if i not in kept], kept=kept, remarks=[remark]
-    )
 
 
 def _fragments(parts, slot, matching):
     """Neighbours without metadata that are the rest of the answer: only together with it are they Python."""
-    text = "\n".join(matching.cells[i].text.strip("\n") for i in parts)
+    text = _joined(parts, matching)
     before, after = [], []
     for i in _neighbours(parts[0], -1, matching):
         if _complete(text, slot):
             break
         before.insert(0, i)
-        text = matching.cells[i].text.strip("\n") + "\n" + text
+        text = matching.cells[i].code.strip("\n") + "\n" + text
     if not _complete(text, slot):
-        before, text = [], "\n".join(matching.cells[i].text.strip("\n") for i in parts)
+        before, text = [], _joined(parts, matching)
     for i in _neighbours(parts[-1], 1, matching):
-        more = matching.cells[i].text.strip("\n")
+        more = matching.cells[i].code.strip("\n")
         if is_python(text) and is_python(more):
             break
         after.append(i)
         text = f"{text}\n{more}"
     return (before, after) if _complete(text, slot) else ([], [])
+
+
+def _joined(parts, matching):
+    """The texts of cells, one below the other."""
+    return "\n".join(matching.cells[i].code.strip("\n") for i in parts)
 
 
 def _neighbours(i, step, matching):

@@ -10,17 +10,17 @@ from zipfile import BadZipFile, ZipFile
 from rapidfuzz import fuzz
 
 from course.grading.intake.matching import Matching
-from course.grading.intake.python_text import is_unanswered
 from course.grading.intake.reading import read_notebook
 from course.grading.intake.verdicts import NotGradable, Remark
 
-LARGEST = 300_000_000  # bytes of one notebook, old output included
+LARGEST = 200_000_000  # bytes of one submission's notebooks, old output included
+ASK_FOR_THIS = "Ask for the notebook of this assignment, as it was released and with the answers in it."
 MOST_MEMBERS = 20  # notebooks that are read from one archive
 NEVER_MEANT = re.compile(r"(^|/)(\.(?!\.?/)|__MACOSX/)")  # hidden files, .ipynb_checkpoints, the Finder's shadows
 
 
 def choose(assignment, files):
-    """(name, Handed, remarks) of the notebook to grade; NotGradable where no file is one.
+    """(name, Handed, Matching, remarks) of the notebook to grade; NotGradable where no file is one.
 
     The notebook with most answers is graded, among equals the one with the right name: a fresh download beside the
     student's own file must not hide it.
@@ -29,12 +29,15 @@ def choose(assignment, files):
     readable, troubles = {}, {}
     for name in _likely(files):
         try:
-            readable[name] = read_notebook(files[name])
+            handed = read_notebook(files[name])
+            matching = Matching(assignment, handed.cells)
+            _require_this_assignment(assignment, matching)
+            readable[name] = handed, matching
         except NotGradable as trouble:
             troubles[name] = trouble
     if not readable:
         raise _why_none(assignment, troubles)
-    ranked = sorted(readable, key=lambda name: _rank(assignment, name, readable[name]), reverse=True)
+    ranked = sorted(readable, key=lambda name: _rank(assignment, name, readable[name][1]), reverse=True)
     chosen = ranked[0]
     remarks = []
     if chosen != f"{assignment.name}.ipynb":
@@ -42,8 +45,8 @@ def choose(assignment, files):
     if len(ranked) > 1:
         others = ", ".join(repr(name) for name in ranked[1:])
         remarks.append(Remark("several notebooks", f"{chosen!r} was graded; also handed in: {others}."))
-    remarks += [Remark("unreadable file", f"{name!r}: {t.reason}") for name, t in troubles.items() if _is_named(name)]
-    return chosen, readable[chosen], remarks
+    remarks += [Remark("file left out", f"{name!r}: {t.reason}") for name, t in troubles.items() if _is_named(name)]
+    return chosen, *readable[chosen], remarks
 
 
 def _unpacked(files):
@@ -88,16 +91,28 @@ def _is_named(name):
     return ".ipynb" in name.lower()
 
 
-def _rank(assignment, name, handed):
-    """Sorts notebooks: more of this assignment, more answers, the right name, a likelier name."""
-    matching = Matching(assignment, handed.cells)
-    found = answered = 0
-    for slot in assignment.student_slots:
-        texts = [matching.cells[i].text for i in matching.cells_of(slot)]
-        found += bool(texts or slot in matching.elsewhere)
-        answered += slot in matching.elsewhere or any(not is_unanswered(text, slot.released) for text in texts)
+def _require_this_assignment(assignment, matching):
+    """NotGradable for an empty notebook and for one of another assignment."""
+    if not any(cell.text.strip() for cell in matching.cells):
+        raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
+    ids = {cell.grade_id for cell in matching.cells} - {""}
+    foreign = sorted(ids - assignment.by_id.keys())
+    found = [slot for slot in assignment.student_slots if matching.has(slot)]
+    if len(foreign) > len(ids) / 2 and len(found) < len(assignment.student_slots) / 2:
+        raise NotGradable(
+            f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
+        )
+    known = {slot.index for slot in assignment.by_id.values()}
+    if not matching.claimed & known:
+        raise NotGradable(f"No exercise of {assignment.name} was found in the notebook.", ASK_FOR_THIS)
+
+
+def _rank(assignment, name, matching):
+    """Sorts notebooks: more answers, more of the assignment, the right name, a likelier name, a shorter path."""
+    answered = sum(bool(slot in matching.elsewhere or matching.answered(slot)) for slot in assignment.student_slots)
     right = name == f"{assignment.name}.ipynb"
-    return answered, found, right, fuzz.ratio(_slug(name), _slug(assignment.name)), -len(PurePosixPath(name).parts)
+    likeness = fuzz.ratio(_slug(name), _slug(assignment.name))
+    return answered, len(matching.claimed), right, likeness, -len(PurePosixPath(name).parts)
 
 
 def _slug(name):

@@ -8,7 +8,6 @@ from course.grading.intake.choosing import LARGEST
 from course.grading.intake.verdicts import NotGradable, Remark
 
 DEEPEST = 20  # folders below the submission's own; an unpacked archive has two or three
-LARGEST_OTHER = 50_000_000  # bytes of a file that is not called a notebook
 
 
 def read_folder(folder):
@@ -22,12 +21,14 @@ def read_folder(folder):
     files, remarks = {}, []
     paths = [path for path, _ in _entries(folder) if not _is_hidden(path.relative_to(folder))]
     notebooks = [path for path in paths if ".ipynb" in path.name.lower()]
-    for path in notebooks or paths:
+    left = LARGEST
+    for path in sorted(notebooks or paths, key=lambda path: path.stat().st_size):
         name, size = path.relative_to(folder).as_posix(), path.stat().st_size
-        if size > (LARGEST if notebooks else LARGEST_OTHER):
+        if size > left:
             remarks.append(Remark("too large", f"{name!r} has {size / 1e6:.0f} MB and was not read."))
         else:
             files[name] = path.read_bytes()
+            left -= size
     if remarks and not files:
         raise NotGradable(remarks[0].text, "Ask for the notebook with its outputs cleared.")
     return files, remarks

@@ -29,7 +29,7 @@ class Matching:
         self.slot_of = [None] * len(cells)
         self.claimed = set()
         self.stripped = []  # slots whose cell had lost its nbgrader metadata
-        self.names = [bound_names(cell.text) if cell.text.strip() else frozenset() for cell in cells]
+        self.names = [bound_names(cell.code) if cell.text.strip() else frozenset() for cell in cells]
         self.owner_of_name = {name: s for s in assignment.slots for name in s.names if s.owner is Owner.SOLUTION}
         self.elsewhere = {}
         for step in (self._by_id, self._by_text, self._by_definition, self._by_likeness, self._by_place):
@@ -38,6 +38,10 @@ class Matching:
     def cells_of(self, slot):
         """Indices of the handed-in cells of a slot, in their order."""
         return [i for i, index in enumerate(self.slot_of) if index == slot.index]
+
+    def has(self, slot):
+        """Whether anything handed in belongs to a slot."""
+        return slot.index in self.claimed or slot in self.elsewhere
 
     def in_order(self):
         """Indices of handed-in cells that stand in source order: a longest increasing run of their slots."""
@@ -94,7 +98,8 @@ class Matching:
     def _by_definition(self):
         """Cells that define what a solution asks for, where its own cell is gone or still the stub."""
         for slot in self._solutions():
-            if any(self._answers(i, slot) for i in self.cells_of(slot)):
+            own = self.answered(slot)
+            if own and (not slot.names or any(self.names[i] & slot.names for i in own)):
                 continue
             definers = [i for i in self._writable() if self.names[i] & slot.names and self._answers(i, slot)]
             added = [i for i in definers if self.slot_of[i] is None]
@@ -109,7 +114,7 @@ class Matching:
             index = self.slot_of[i]
             if index is not None and self.assignment.slots[index].owner is not Owner.SOLUTION:
                 continue
-            if cell.kind == "code" or is_python(cell.text):
+            if cell.kind == "code" or is_python(cell.code):
                 yield i
 
     def _by_likeness(self):
@@ -151,8 +156,13 @@ class Matching:
             run.append(i)
         return run
 
+    def answered(self, slot):
+        """Indices of the cells of a slot that hold more than its stub."""
+        return [i for i in self.cells_of(slot) if self._answers(i, slot)]
+
     def _solutions(self):
         return [slot for slot in self.assignment.slots if slot.owner is Owner.SOLUTION]
 
     def _answers(self, i, slot):
-        return not is_unanswered(self.cells[i].text, slot.released)
+        """Whether a cell holds more than the stub of a slot."""
+        return not is_unanswered(self.cells[i].code, slot.released)

@@ -96,11 +96,11 @@ def bound_names(text):
 
 
 def is_unanswered(text, released):
-    """Whether a solution cell is still a stub: the released one, or definitions whose bodies do nothing."""
-    if not text.strip() or same_text(text, released):
+    """Whether a solution cell is still a stub: the released one, nothing, or definitions whose bodies do nothing."""
+    if same_text(text, released):
         return True
     tree = _parse(text)
-    return bool(tree and tree.body) and all(map(_does_nothing, tree.body))
+    return tree is not None and all(map(_does_nothing, tree.body))
 
 
 def _does_nothing(node):

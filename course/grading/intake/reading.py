@@ -19,6 +19,7 @@ MOST_CODE = 5_000_000  # characters of code in one notebook
 MOST_IMAGE_BYTES = 5_000_000  # of one picture pasted into a written answer
 OLD_OUTPUT_WORTH_A_WORD = 10_000_000  # bytes
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif")  # no SVG: it can carry scripts
+UNSEEN = dict.fromkeys((0, 0xFEFF))  # characters that no program shows and Python refuses
 MARKS = (  # longer marks first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -26,6 +27,7 @@ MARKS = (  # longer marks first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+FENCED = re.compile(r"\s*```(?:python|py)?\n(.*?)\n?```\s*", re.DOTALL)
 HAND_IN = "Ask for the .ipynb file itself"
 OTHER_FORMATS = (
     (b"%PDF", "a PDF"),
@@ -52,6 +54,12 @@ class Cell:
     def grade_id(self):
         found = self.claims.get("grade_id")
         return found if isinstance(found, str) and len(found) < 200 and found.isprintable() else ""
+
+    @property
+    def code(self):
+        """The text as code, also where the cell was turned into Markdown and fenced to look like code."""
+        fenced = FENCED.fullmatch(self.text) if self.kind != "code" else None
+        return fenced.group(1) if fenced else self.text
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,7 @@ def _text(source):
         source = "".join(line for line in source if isinstance(line, str))
     if not isinstance(source, str):
         return None
-    source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    source = source.replace("\r\n", "\n").replace("\r", "\n").translate(UNSEEN)
     return source.encode("utf-8", errors="replace").decode("utf-8")  # half surrogates cannot be written again
 
 

@@ -3,14 +3,12 @@
 from course.grading.intake.answers import find_answer
 from course.grading.intake.assignment import Owner
 from course.grading.intake.choosing import choose
-from course.grading.intake.matching import Matching
 from course.grading.intake.python_text import same_text
 from course.grading.intake.rebuilding import rebuild
 from course.grading.intake.tampering import find_tampering
 from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
 
 MOST_REMARKS = 50  # told of one submission
-ASK_FOR_THIS = "Ask for the notebook of this assignment, as it was released and with the answers in it."
 
 
 def settle(assignment, files, remarks=()):
@@ -20,12 +18,10 @@ def settle(assignment, files, remarks=()):
     """
     remarks = list(remarks)
     try:
-        name, handed, others = choose(assignment, files)
-        remarks += others
-        matching = Matching(assignment, handed.cells)
-        _require_this_assignment(assignment, matching)
+        name, handed, matching, others = choose(assignment, files)
     except NotGradable as trouble:
         return Intake(Verdict.NOT_GRADABLE, remarks=tuple(remarks), reason=trouble.reason, ask=trouble.ask)
+    remarks += others
     answers = {slot: find_answer(slot, matching) for slot in assignment.student_slots}
     notebook, repairs = rebuild(assignment, matching, answers)
     repairs = [*handed.repairs, *_about_kernel(assignment, handed), *repairs]
@@ -42,22 +38,6 @@ def _told(remarks):
     once = list(dict.fromkeys(remarks))
     more = [Remark("more", f"{len(once) - MOST_REMARKS} more of this kind.")] if len(once) > MOST_REMARKS else []
     return tuple(once[:MOST_REMARKS] + more)
-
-
-def _require_this_assignment(assignment, matching):
-    """NotGradable for an empty notebook and for one of another assignment."""
-    if not any(cell.text.strip() for cell in matching.cells):
-        raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
-    ids = {cell.grade_id for cell in matching.cells} - {""}
-    foreign = sorted(ids - assignment.by_id.keys())
-    found = [slot for slot in assignment.student_slots if _is_there(slot, matching)]
-    if len(foreign) > len(ids) / 2 and len(found) < len(assignment.student_slots) / 2:
-        raise NotGradable(
-            f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
-        )
-    known = {slot.index for slot in assignment.by_id.values()}
-    if not matching.claimed & known:
-        raise NotGradable(f"No exercise of {assignment.name} was found in the notebook.", ASK_FOR_THIS)
 
 
 def _about_kernel(assignment, handed):
@@ -91,7 +71,7 @@ def _about_absence(assignment, matching):
     """Exercises that are not in the notebook at all, and answers whose cell is gone."""
     remarks = []
     for slot in assignment.student_slots:
-        if _is_there(slot, matching):
+        if matching.has(slot):
             continue
         if _is_absent(slot, matching):
             text = "The exercise is not in the notebook, as in an older release; its cells were added."
@@ -103,11 +83,7 @@ def _about_absence(assignment, matching):
 
 def _is_absent(slot, matching):
     """Whether nothing of the exercise that a slot belongs to was handed in."""
-    return not any(_is_there(other, matching) for other in matching.assignment.exercise_of(slot))
-
-
-def _is_there(slot, matching):
-    return slot.index in matching.claimed or slot in matching.elsewhere
+    return not any(matching.has(other) for other in matching.assignment.exercise_of(slot))
 
 
 def _about_order(matching):

@@ -126,15 +126,12 @@ def _without_prose(content, rng):
 
 
 def _split_in_two(content, rng):
-    """Each answer of several lines becomes two cells, as an editor splits it: one of them keeps the metadata."""
+    """Each answer that is one definition becomes two cells, as an editor splits it: one of them keeps the metadata."""
     cells = []
     for cell in content["cells"]:
         lines = "".join(cell["source"]).splitlines()
-        if (
-            cell["metadata"].get("nbgrader", {}).get("solution")
-            and len(lines) > 2
-            and lines[0].startswith(("def", "class"))
-        ):
+        definitions = [line for line in lines if line.startswith(("def ", "class "))]
+        if cell["metadata"].get("nbgrader", {}).get("solution") and definitions == lines[:1] and lines[1:]:
             parts = [copy.deepcopy(cell), copy.deepcopy(cell)]
             at = rng.randrange(1, len(lines))
             parts[0]["source"], parts[1]["source"] = "\n".join(lines[:at]), "\n".join(lines[at:])

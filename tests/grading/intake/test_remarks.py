@@ -244,6 +244,38 @@ def an_extra_graded_cell(nb):
     return nb
 
 
+def an_answer_turned_into_fenced_markdown(nb):
+    text = "```python\ndef double(x):\n    return 2 * x\n```"
+    nb["cells"][nb.at("double")] = new_markdown_cell(text, metadata=nb.cell("double")["metadata"])
+    return nb
+
+
+def an_answer_split_and_copied(nb):
+    """A first attempt with a helper in a cell of its own, then a second attempt that calls the helper."""
+    at = nb.at("double")
+    cells = [copy.deepcopy(nb["cells"][at]) for _ in range(3)]
+    cells[0]["source"] = "def double(x):\n    return x"
+    cells[1]["source"] = "def helper(x):\n    return x + x"
+    cells[2]["source"] = "def double(x):\n    return helper(x)"
+    nb["cells"][at : at + 1] = cells
+    return nb
+
+
+def a_comment_in_the_cell_and_the_answer_at_the_end(nb):
+    nb["cells"].append(new_code_cell(nb.cell("double")["source"]))
+    nb.cell("double")["source"] = "# see the end"
+    return nb
+
+
+def a_blank_release_beside_a_worked_copy_of_another_lesson(nb):
+    other = nb.blank()
+    other["cells"] = [new_code_cell("def double(x): return 2 * x", metadata=nb.cell("double")["metadata"])]
+    other["cells"] += [
+        new_code_cell("1", metadata={"nbgrader": {"grade_id": name, "solution": True}}) for name in ("a", "b", "c")
+    ]
+    return {FILE: nb.blank().data(), "03_practice.ipynb": other.data()}
+
+
 def answers_of_another_release_with_other_ids(nb):
     for cell in nb["cells"]:
         if "nbgrader" in cell["metadata"]:
@@ -270,8 +302,8 @@ ROWS = [
     (renamed_by_the_student, FULL, "renamed"),
     (renamed_beyond_recognition, FULL, "renamed"),
     (fresh_download_beside_the_answers, FULL, "several notebooks"),
-    (another_lesson_beside_it, FULL, "several notebooks"),
-    (damaged_copy_beside_it, FULL, "unreadable file"),
+    (another_lesson_beside_it, FULL, "file left out"),
+    (damaged_copy_beside_it, FULL, "file left out"),
     (zip_renamed_to_ipynb, FULL, "renamed"),
     (answers_moved, FULL, "moved"),
     (upside_down, FULL, "moved"),
@@ -300,6 +332,10 @@ ROWS = [
     (an_older_release_with_other_words, FULL, "test changed"),
     (an_older_release_with_another_stub, 5, "test changed"),
     (sources_that_are_not_text, FULL, "broken cells"),
+    (an_answer_turned_into_fenced_markdown, FULL, "solution turned"),
+    (an_answer_split_and_copied, FULL, "copies"),
+    (a_comment_in_the_cell_and_the_answer_at_the_end, FULL, "metadata lost"),
+    (a_blank_release_beside_a_worked_copy_of_another_lesson, 0, "file left out"),
     (rubbish_after_the_end, FULL, "text after the end"),
     (skip_tags, 5, "tag"),
     (points_and_flags_changed, 5, "flags"),
