@@ -21,7 +21,7 @@ class OrderProbe(nn.Module):
         self.weight = nn.Parameter(torch.eye(width) if identity else normal(width, width, seed=width, scale=0.5))
         self.register_buffer("settings", torch.tensor([place, past, float(as_tuple)]))
         self.register_buffer("calls", torch.zeros(2))  # in train mode, in eval mode
-        self.told = None
+        self.told = torch.zeros(2, dtype=torch.int64)  # what get_extra_state said of the probe this one was made from
 
     @classmethod
     def from_state(cls, state):
@@ -32,11 +32,9 @@ class OrderProbe(nn.Module):
 
     def get_extra_state(self):
         """(2,): how many parameters hold a gradient, and how many ask for none."""
-        if self.told is not None:
-            return self.told
         kept = sum(parameter.grad is not None for parameter in self.parameters())
         frozen = sum(not parameter.requires_grad for parameter in self.parameters())
-        return torch.tensor([kept, frozen])
+        return self.told + torch.tensor([kept, frozen])
 
     def set_extra_state(self, state):
         self.told = state
