@@ -4,6 +4,7 @@ Every new home folder makes matplotlib look through all fonts at its first plot,
 and may warn on stderr. A sandbox always has a new home, so it is given the list.
 """
 
+import functools
 import os
 import subprocess
 from importlib import metadata
@@ -42,6 +43,7 @@ def make_list():
     ).stdout
 
 
+@functools.cache
 def font_list():
     """Name and content of matplotlib's list of fonts; None where it cannot be made, which costs only time."""
     try:

@@ -77,10 +77,10 @@ class Kernel:
 
     def start(self):
         self.manager = self.make_manager()
-        # Applies to the sockets that the client will make: a reader's own protection against huge messages.
-        self.manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.manager.start_kernel(cwd=self.folder, extra_arguments=["--HistoryManager.hist_file=:memory:"])
         self.client = self.manager.client()
+        # Holds for the sockets that the client makes from here on: its own protection against huge messages.
+        self.client.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.client.start_channels(stdin=False, hb=False)
         try:
             self.client.wait_for_ready(timeout=self.startup_timeout)

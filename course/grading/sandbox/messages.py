@@ -35,6 +35,8 @@ def explanation(error, name, limits):
         return f"[{name} reached {limits.sentence('memory')}]"
     if kind == "BlockingIOError" or "can't start new thread" in text:
         return f"[{name} reached {limits.sentence('processes')}]"
+    if kind == "ExitRefused":
+        return f"[{name} was ended by exit() or quit(), and what follows it is graded all the same]"
     if kind == "StdinNotImplementedError":
         return f"[{name} waits for the keyboard (input, breakpoint or a debugger), and nobody sits there while grading]"
     return None

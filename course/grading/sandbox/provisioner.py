@@ -146,8 +146,8 @@ class SandboxProvisioner(LocalProvisioner):
     def stop_for(self, kind):
         """End the sandbox because it passed the limit ``kind``."""
         self.stopped_for = kind
-        if self.process:
-            self.process.kill()  # everything inside dies with its parent
+        if process := self.process:  # called from the watcher's thread
+            process.kill()  # everything inside dies with its parent
 
     async def kill(self, restart=False):
         if self.process:

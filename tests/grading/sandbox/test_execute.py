@@ -1,5 +1,6 @@
 """One exercise's disaster stays its own: what each earns, what is said, and that the others are graded."""
 
+import asyncio
 import json
 import time
 
@@ -14,8 +15,8 @@ RIGHT = "def middle(): return first() + 1"
 
 # name: (solution, points of 2 that the exercise earns, cell that carries the message, words of the message)
 DISASTERS = {
-    "exit": (f"{RIGHT}\nexit()", 2, "middle", "exit()"),
-    "exit when called": ("def middle(): quit()", 0, "test_middle", "quit()"),
+    "exit": (f"{RIGHT}\nexit()", 2, "middle", "middle was ended by exit()"),
+    "exit when called": ("def middle(): quit()", 0, "test_middle", "test_middle was ended by exit() or quit()"),
     "sys.exit": ("def middle(): raise SystemExit", 0, "test_middle", ""),
     "os._exit": (f"{RIGHT}\nimport os; os._exit(0)", 0, "middle", "middle ended the Python process"),
     "os._exit when called": ("import os\ndef middle(): os._exit(0)", 0, "test_middle", "test_middle ended the Python"),
@@ -145,6 +146,15 @@ def test_markdown_and_empty_cells_stay_as_they_are(sandbox, config):
     notebook, _ = SandboxedExecute(config=config).preprocess(new_notebook(cells=cells), {})
     assert [cell.get("execution_count") for cell in notebook.cells] == [None, None, 1]
     assert notebook.metadata.language_info.name == "python"
+
+
+def test_grading_works_inside_a_running_event_loop(grade):
+    """Formgrader calls from within its web server's."""
+
+    async def serve():
+        return grade({"first": ("def first(): return 1", "assert first() == 1")})
+
+    assert asyncio.run(serve()).points("first") == 2
 
 
 def test_a_foreign_kernelspec_changes_nothing(sandbox, config):
