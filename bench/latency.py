@@ -41,28 +41,28 @@ class Latency(NamedTuple):
     settled: float  # from the last key press of a burst of sixty to the last new pixels
 
 
-def measure(notebook, slider, presses):
-    """Latency of arrow keys on the slider with this index, back and forth over ten steps."""
+def measure(notebook, slider, presses, steps):
+    """Latency of arrow keys on the slider with this index, back and forth over so many steps."""
     page = notebook.page
     page.evaluate(WATCH)
     page.locator(".noUi-handle").nth(slider).focus()
     lost = 0
     for i in range(presses):
         before = page.evaluate("pixelWatch.seen.length")
-        page.keyboard.press("ArrowLeft" if i // 10 % 2 == 0 else "ArrowRight")
+        page.keyboard.press("ArrowLeft" if i // steps % 2 == 0 else "ArrowRight")
         try:
             page.wait_for_function("count => pixelWatch.seen.length > count", arg=before, timeout=2000, polling=20)
         except PlaywrightTimeout:
             lost += 1
         page.wait_for_timeout(100)  # a learner looks; and what the kernel sends after the picture has arrived
-    return summarise(page.evaluate("pixelWatch.seen"), lost, burst(page))
+    return summarise(page.evaluate("pixelWatch.seen"), lost, burst(page, steps))
 
 
-def burst(page, moves=60):
+def burst(page, steps, moves=60):
     """Milliseconds from the last of many key presses in a row to the last new pixels."""
     page.evaluate("() => { pixelWatch.last = 0; }")
     for i in range(moves):
-        page.keyboard.press("ArrowLeft" if i % 20 < 10 else "ArrowRight")
+        page.keyboard.press("ArrowLeft" if i // steps % 2 == 0 else "ArrowRight")
     pressed = page.evaluate("pixelWatch.last_press")
     page.wait_for_timeout(1500)
     return max(0.0, page.evaluate("pixelWatch.last") - pressed)
