@@ -127,4 +127,4 @@ def _why_none(assignment, troubles):
         return NotGradable(f"No file was handed in for {assignment.name}.", f"Ask for {assignment.name}.ipynb.")
     likeliest = max(troubles, key=lambda name: (_is_named(name), fuzz.ratio(_slug(name), _slug(assignment.name))))
     trouble = troubles[likeliest]
-    return NotGradable(f"{likeliest}: {trouble.reason}", trouble.ask)
+    return NotGradable(f"{likeliest!r}: {trouble.reason}", trouble.ask)

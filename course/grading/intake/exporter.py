@@ -143,7 +143,7 @@ def _keep(intake, path):
     """Write the outcome as JSON: whole or not at all, also when the run is killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(intake.as_dict(), indent=1, ensure_ascii=False), encoding="utf-8")
+    draft.write_text(json.dumps(intake.as_dict(), indent=1), encoding="ascii")
     draft.replace(path)
 
 

@@ -27,11 +27,21 @@ def read_folder(folder):
         if size > left:
             remarks.append(Remark("too large", f"{name!r} has {size / 1e6:.0f} MB and was not read."))
         else:
-            files[name] = path.read_bytes()
+            files[name] = _read(path)
             left -= size
     if remarks and not files:
         raise NotGradable(remarks[0].text, "Ask for the notebook with its outputs cleared.")
     return files, remarks
+
+
+def _read(path):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NotGradable(
+            f"The file {path.name!r} cannot be opened: {error.strerror}.",
+            "Ask for nothing yet: let the grader read the file, or copy it again.",
+        ) from None
 
 
 def irregular_files(folder):

@@ -61,7 +61,9 @@ def _is_added(i, matching):
         return False
     if cell.kind == "code":
         return slot.owner is Owner.PLAIN and slot.kind == "code"
-    return slot.kind != "code" and (slot.graded or tidy(slot.released) in tidy(cell.text))  # an answer below a task
+    if slot.kind == "code":
+        return False
+    return slot.graded or tidy(slot.released) in tidy(cell.text)  # a changed task may hold the answer: keep it
 
 
 def _anchors(matching, answers, added):

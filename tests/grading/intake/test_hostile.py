@@ -114,6 +114,11 @@ def test_an_archive_that_unpacks_to_more_than_is_read_is_refused(assignment):
     assert (intake.verdict, "zip archive" in intake.reason) == (Verdict.NOT_GRADABLE, True)
 
 
+def test_a_name_that_is_not_unicode_is_told_in_ascii(assignment):
+    intake = settle(assignment, {"\udcff.ipynb": b""})
+    assert intake.reason.isascii() and "\\udcff" in intake.reason
+
+
 def test_what_a_student_named_cannot_write_into_the_log(assignment, solved):
     for cell in solved.cells:
         cell.metadata["nbgrader"] = {"grade_id": "x\n\x1b[31mgraded", "grade": True, "points": "\n" * 1000}

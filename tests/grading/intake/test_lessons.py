@@ -118,6 +118,18 @@ def _everything_twice(content, rng):
     content["cells"] = [cell for one in content["cells"] for cell in (one, copy.deepcopy(one))]
 
 
+def _from_an_older_release(content, rng):
+    """Another version in the set-up cell, shorter prose, other tests, one exercise's stub with other words."""
+    for cell in content["cells"]:
+        text, meta = "".join(cell["source"]), cell["metadata"]
+        if cell["cell_type"] == "markdown" and not {"course", "nbgrader"} & meta.keys():
+            cell["source"] = text.removesuffix(text[-min(12, len(text) // 9) :])
+        elif meta.get("nbgrader", {}).get("grade"):
+            cell["source"] = text.replace("(", "(  ")
+        elif "VERSION, REQUIREMENT" in text:
+            cell["source"] = text.replace("VERSION, REQUIREMENT = ", 'VERSION, REQUIREMENT = "0.1", "" #')
+
+
 def _without_prose(content, rng):
     keep = ("nbgrader", "course")
     content["cells"] = [
@@ -153,6 +165,7 @@ HARM = [
     _all_markdown,
     _everything_twice,
     _without_prose,
+    _from_an_older_release,
 ]
 
 
