@@ -169,7 +169,7 @@ the very keys that should not count.
 # %%
 weights = torch.tensor([[2.0, 1.0, 0.0]]).softmax(-1)
 allowed = torch.tensor([[False, True, True]])
-print("zeroed afterwards:", weights * allowed, "sums to", float((weights * allowed).sum()))
+print("zeroed afterwards:", weights * allowed, f"sums to {(weights * allowed).sum():.2f}")
 print("the two allowed scores alone:", torch.tensor([[1.0, 0.0]]).softmax(-1))
 
 # %% [markdown]
@@ -308,7 +308,8 @@ reveal.explore(scaled_dot_product_attention, revealed=True)
 
 # %% [markdown]
 r"""
-The same for the scale. **Predict:** with `scale="none"` at width 64, how far from your own weights will the others be?
+The same for the scale. Nobody tells your function how wide the whole model is. **Predict:** which of the three bars will
+*yours* equal, at every width?
 """
 
 # %%
