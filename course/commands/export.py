@@ -65,7 +65,7 @@ def _export_grades(course, grades, assignments, platform, to, template, absent):
     click.echo(f"Wrote {target}: {len(grades.results)} grades of {len(assignments)} assignments.")
     waiting = sum(result.waiting for result in grades.results.values())
     if waiting:
-        click.echo(f"{waiting} submissions still need a manual grade; their scores are without it.", err=True)
+        click.echo(f"Without the manual grades that are still missing for {waiting} of them.", err=True)
     _remark(remarks)
 
 
@@ -90,20 +90,25 @@ def _export_feedback(course, grades, assignments, platform, to):
 
     store = Store(step_folder(course, "submitted"))
     folder = step_folder(course, "feedback")
-    written = 0
+    found = written = 0
     for assignment in assignments:
         items = find_feedback(folder, store, grades.roster, assignment)
+        found += len(items)
         if not items:
             continue
-        data, remarks = zip_feedback(items, platform)
+        data, files, remarks = zip_feedback(items, platform)
+        _remark(remarks)
+        if not files:
+            continue
         stamp = f"{datetime.date.today():%Y%m%d}"
         target = Path(to or Path(course.root, "exports")) / f"feedback_{assignment}_{platform}_{stamp}.zip"
         write_whole(target, data)
         written += 1
-        click.echo(f"Wrote {target}: feedback for {len(items) - len(remarks)} students.")
-        _remark(remarks)
-    if not written:
+        click.echo(f"Wrote {target}: feedback files of {files} students.")
+    if not found:
         raise Trouble("There is no feedback yet; run `nbgrader generate_feedback` for the assignment first.")
+    if not written:
+        raise Trouble(f"No feedback file could be given a name that {platform} takes, so nothing was written.")
 
 
 def _remark(remarks):

@@ -33,20 +33,24 @@ def find_feedback(folder, store, roster, assignment):
 
 
 def zip_feedback(items, platform):
-    """(bytes of a zip, remarks): each file under the platform's name; a remark where there is none."""
+    """(bytes of a zip, its number of files, remarks): each file under the platform's name, where it has one."""
     name_of = NAMES[platform]
-    buffer, names, remarks = io.BytesIO(), set(), []
+    buffer, names, nameless, remarks = io.BytesIO(), set(), [], []
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for item in items:
             name = name_of(item)
             if name is None:
-                remarks.append(f"{item.student.student_id}: left out, {MISSING[platform]}")
+                nameless.append(item.student.student_id)
             elif name.casefold() in names:
-                remarks.append(f"{item.student.student_id}: left out, {name!r} is another student's name already.")
+                remarks.append(
+                    f"Left out, because {name!r} is another student's file already: {item.student.student_id}."
+                )
             else:
                 names.add(name.casefold())
                 archive.write(item.path, name)
-    return buffer.getvalue(), remarks
+    if nameless:
+        remarks.append(f"Left out, {MISSING[platform]}: {', '.join(nameless)}.")
+    return buffer.getvalue(), len(names), remarks
 
 
 def plain_name(item):
@@ -83,9 +87,9 @@ NAMES = {
     "gradescope": plain_name,  # it has no bulk upload of files; graders attach them
 }
 MISSING = {
-    "canvas": "because Canvas takes back only files it named, and this submission came from no Canvas export.",
-    "moodle": "because no Moodle participant number is known; give the grading worksheet with --roster.",
-    "blackboard": "because Blackboard takes back only files it named, and this submission came from no such export.",
+    "canvas": "because Canvas takes back only files it named, and this submission came from no Canvas export",
+    "moodle": "because no Moodle participant number is known; give the grading worksheet with --roster",
+    "blackboard": "because Blackboard takes back only files it named, and this submission came from no such export",
 }
 
 

@@ -48,7 +48,7 @@ def test_plain_has_every_student_and_every_assignment(export):
     found = {r["student_id"]: r["final_score"] for r in records if r["assignment"] == LESSON}
     assert {student: float(score) for student, score in found.items() if score} == expected
     assert found["s023"] == ""
-    assert "still need a manual grade" in result.output
+    assert "Without the manual grades that are still missing" in result.output
 
 
 def test_absent_as_zero(export):
@@ -226,6 +226,17 @@ def test_moodle_gets_feedback_names_with_participant_numbers(feedback_names):
         f"Ann_11_assignfeedback_file_{LESSON}.html",
         f"Bob_12_assignfeedback_file_{LESSON}.html",
     }
+
+
+def test_feedback_that_no_name_fits_is_not_written(graded_class):
+    graded = graded_class(6)
+    folder = graded.root / "feedback/s000" / LESSON
+    folder.mkdir(parents=True)
+    (folder / f"{LESSON}.html").write_text("<p></p>")
+    result = CliRunner().invoke(command, ["--course-dir", str(graded.root), "--feedback", "--for", "canvas"])
+    assert result.exit_code == 2
+    assert "came from no Canvas export: s000." in result.output
+    assert not (graded.root / "exports").exists()
 
 
 def test_moodle_takes_the_number_from_the_roster_when_the_export_has_none(feedback_names):
