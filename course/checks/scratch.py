@@ -1,6 +1,7 @@
 """The rule of exercises that are written from scratch: no ready-made attention, nothing from ``course``."""
 
 import contextlib
+import inspect
 import sys
 
 import torch.nn.functional as F
@@ -50,7 +51,8 @@ class _Watch(TorchDispatchMode):
     def profile(self, frame, event, argument):
         if event == "c_call" and any(ready in str(getattr(argument, "__name__", "")) for ready in READY_MADE):
             self.note(f"torch's {argument.__name__}")
-        if event != "call":
+        # A generator that the examiner has thrown away runs once more when its memory is freed, which may be now.
+        if event != "call" or frame.f_code.co_flags & inspect.CO_GENERATOR:
             return
         if frame.f_code in _READY_MADE_CODE:
             self.note(_READY_MADE_CODE[frame.f_code])

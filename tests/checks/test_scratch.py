@@ -1,11 +1,13 @@
 """From scratch means from scratch, under whatever name; and everything else is allowed."""
 
+import gc
 import sys
 
 import pytest
 import torch
 
 from course.checks import check
+from course.checks.encoding_slips import mistaken_sums
 from course.checks.compare import check_true
 
 SETUP = "import functools\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
@@ -148,3 +150,22 @@ def test_rule_holds_where_an_error_is_expected(examine):
     )
     assert examine(cell, raises()) == ""
     assert "head_width of course.attention" in examine(cell, raises(), from_scratch=True)
+
+
+def test_what_the_examiner_throws_away_is_not_the_students_call(examine):
+    """A suspended generator in a cycle is closed whenever the collector runs, here inside the answer."""
+
+    @check("after a thrown away generator")
+    def with_litter(candidate):
+        litter = [mistaken_sums(torch.ones(2, 3, 4))]
+        next(litter[0])
+        litter.append(litter)
+        del litter
+        runs().run(candidate)
+
+    cell = f"{SETUP}import gc\ndef answer(x):\n    gc.collect()\n{BY_HAND}"
+    gc.disable()
+    try:
+        assert examine(cell, with_litter(), from_scratch=True) == ""
+    finally:
+        gc.enable()
