@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from course.checks import check
-from course.checks.encoding_slips import mistaken_sums
 from course.checks.compare import check_true
+from course.checks.encoding_slips import mistaken_sums
 
 SETUP = "import functools\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 BY_HAND = "    return (x @ x.transpose(-2, -1) / x.shape[-1] ** 0.5).softmax(-1) @ x"
