@@ -105,7 +105,7 @@ class Matching:
             added = [i for i in definers if self.slot_of[i] is None]
             for i in added:
                 self._claim(i, slot)
-            if definers and not added:
+            if definers and not added and not own:
                 self.elsewhere[slot] = definers[-1]
 
     def _writable(self):

@@ -85,14 +85,23 @@ def bound_names(text):
     tree = _parse(text)
     if tree is None:
         return frozenset(name for found in BINDING.findall(text[:LONGEST]) for name in found if name)
-    names = set()
-    for node in tree.body:
+    return frozenset(_bound(tree.body))
+
+
+def _bound(nodes):
+    """Names that statements bind, also inside ``if``, ``try``, ``with`` and loops."""
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
+            yield node.name
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names.update(n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
-    return frozenset(names)
+            yield from (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+        else:
+            for part in ("body", "handlers", "orelse", "finalbody"):
+                inner = getattr(node, part, ())
+                yield from _bound(inner) if isinstance(inner, list) else ()
 
 
 def is_unanswered(text, released):

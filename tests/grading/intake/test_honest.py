@@ -63,6 +63,13 @@ def windows_line_ends(nb):
     return nb
 
 
+def answers_defined_in_other_ways(nb):
+    nb.cell("double")["source"] = "from operator import index\n\ntry:\n    double = lambda x: x + x\nfinally:\n    pass"
+    nb.cell("half")["source"] = "if index(1):\n    def half(x):\n        return x / 2"
+    nb.cell("letter_question")["source"] = "letter_question: str = 'B'"
+    return nb
+
+
 def nothing_answered(nb):
     return nb.blank()
 
@@ -119,6 +126,7 @@ ROWS = [
     (the_stub_kept_below_the_answer, FULL),
     (a_written_answer_over_several_cells, FULL),
     (a_written_answer_with_a_picture, FULL),
+    (answers_defined_in_other_ways, FULL),
     (nothing_answered, 0),
     (one_answer_wrong, 5),
     (one_answer_emptied, 5),
