@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from course.grading.collect.layouts import blackboard, canvas, moodle
 from course.grading.collect.layouts.handed import match_part
+from course.grading.roster import Student
 
 REFUSED_CHARACTERS = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 
@@ -22,8 +23,6 @@ class Feedback(NamedTuple):
 
 def find_feedback(folder, store, roster, assignment):
     """Feedback of every student for an assignment under nbgrader's feedback folder."""
-    from course.grading.roster import Student
-
     found = []
     for path in sorted(folder.glob(f"*/{assignment}/*.html")):
         student_id = path.parent.parent.name

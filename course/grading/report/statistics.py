@@ -63,10 +63,10 @@ def standard_error(scores, alpha):
 
 
 def distribution(totals, maximum):
-    """(counts, edges) of totals in at most twelve round steps of 0 ... maximum; the maximum is in the last."""
+    """(counts, edges) of totals in at most ten round steps of 0 ... maximum; the maximum is in the last."""
     if maximum <= 0:
         return [], [0.0]
-    step = next(size * 10.0**power for power in range(9) for size in (1, 2, 5) if maximum <= 12 * size * 10.0**power)
+    step = next(size * 10.0**power for power in range(9) for size in (1, 2, 5) if maximum <= 10 * size * 10.0**power)
     edges = np.append(np.arange(0, maximum, step), maximum)
     counts = np.histogram(np.clip(totals[~np.isnan(totals)], 0, maximum), edges)[0]
     return counts.tolist(), edges.tolist()

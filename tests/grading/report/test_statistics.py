@@ -71,7 +71,7 @@ def test_standard_error_is_the_spread_when_nothing_is_reliable():
 def test_every_total_is_in_one_bin(totals, maximum):
     counts, edges = statistics.distribution(np.array(totals), maximum)
     assert sum(counts) == len(totals)
-    assert len(edges) == len(counts) + 1 <= 13
+    assert len(edges) == len(counts) + 1 <= 11
     assert (edges[0], edges[-1]) == (0, maximum)
 
 
