@@ -1,13 +1,16 @@
 """nbgrader's Execute, in the sandbox: one exercise's disaster stays its own.
 
-Put it in nbgrader's place in ``Autograde.autograde_preprocessors``; everything set for ``Execute`` holds
-here too. Each cell runs under limits. Where one ends its kernel, a new kernel runs the earlier cells
-again, without those that ended one, and grading goes on with the next cell.
+It stands in nbgrader's place in ``Autograde.autograde_preprocessors``; ``Execute.timeout``,
+``timeout_func`` and ``startup_timeout`` hold here too. Each cell runs under limits. Where one ends
+its kernel, a new kernel runs the earlier cells again, without those that ended one, and grading goes
+on with the next cell.
 """
 
 import os
 import shutil
+from dataclasses import dataclass
 
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import Execute
@@ -19,6 +22,7 @@ from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel, Unconfi
 from course.grading.sandbox.outputs import error_output
 from course.grading.sandbox.provisioner import SandboxProvisioner
 
+STOPPED_BEFORE = 1  # seconds for a cell that ran too long the first time: what it defined came before
 STUDENT = "student"  # the name of the kernel in which a student's code runs
 UNCONFINED = "Graded without a sandbox: this submission's code ran with the instructor's rights."
 
@@ -32,6 +36,16 @@ def is_test(cell):
     """Whether the cell is a test and nothing else: it defines nothing that a later cell needs."""
     marks = cell.metadata.get("nbgrader", {})
     return bool(marks.get("grade")) and not marks.get("solution")
+
+
+@dataclass
+class Past:
+    """A cell that has run: whether a new kernel may run it again, and for how long (s)."""
+
+    cell: NotebookNode
+    name: str
+    repeat: bool
+    limit: float | None
 
 
 class SandboxedExecute(Execute):
@@ -97,44 +111,42 @@ class SandboxedExecute(Execute):
         if not kernel.is_alive():  # ended by something that an earlier cell left running
             self.blame_last_cell(kernel)
             self.recover(kernel)
-        run = self.run_source(kernel, cell)
+        limit = self.time_limit(cell)
+        run = kernel.run(cell.source, limit, self.output_limit)
         self.write(cell, name, run)
-        self.history.append((cell, name, run.ending == "finished"))
+        finished = run.ending == "finished"
+        self.history.append(Past(cell, name, repeat=run.alive, limit=limit if finished else STOPPED_BEFORE))
         if not run.alive:
             self.recover(kernel)
-
-    def run_source(self, kernel, cell):
-        return kernel.run(cell.source, self.time_limit(cell), self.output_limit)
 
     def time_limit(self, cell):
         """Seconds for ``cell``; None where the configuration sets no limit."""
         return self._get_timeout(cell)
 
     def recover(self, kernel):
-        """Start ``kernel`` anew and repeat what made its state, without the cells that had to be stopped.
+        """Start ``kernel`` anew and repeat what made its state, without the cells that ended a kernel.
 
         A cell that ends the kernel while it is repeated is left out too, so this comes to an end.
         """
         kernel.restart()
-        for position, (cell, name, good) in enumerate(self.history):
-            if good and not is_test(cell) and self.kernels[self.kernel_name_of(cell)] is kernel:
-                run = self.run_source(kernel, cell)
-                if run.ending != "finished":
-                    self.history[position] = (cell, name, False)
-                    self.record(name, run.ending)
+        for past in self.history:
+            if past.repeat and not is_test(past.cell) and self.kernels[self.kernel_name_of(past.cell)] is kernel:
+                run = kernel.run(past.cell.source, past.limit, self.output_limit)
                 if not run.alive:
+                    past.repeat = False
+                    self.record(past.name, run.ending)
                     return self.recover(kernel)
         return None
 
     def blame_last_cell(self, kernel):
         """Mark the last cell of a student that ran as the one that left the process dying."""
         ending = getattr(kernel.manager.provisioner, "stopped_for", None) or "died"
-        for position in reversed(range(len(self.history))):
-            cell, name, good = self.history[position]
-            if good and not is_test(cell):
-                self.history[position] = (cell, name, False)
-                cell.outputs.append(error_output(messages.STOPPED, self.sentence(ending, name, cell)))
-                self.record(name, ending)
+        for past in reversed(self.history):
+            if past.repeat and not is_test(past.cell):
+                past.repeat = False
+                text = self.sentence(ending, past.name, past.cell)
+                past.cell.outputs.append(error_output(messages.STOPPED, text))
+                self.record(past.name, ending)
                 return
 
     def sentence(self, ending, name, cell):

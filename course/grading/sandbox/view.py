@@ -31,7 +31,7 @@ def interpreter():
 
 
 def is_system(path):
-    """Whether ``path`` is below /usr, which is mounted as it is."""
+    """Whether ``path`` is below /usr, whose folders keep their names inside."""
     return Path(path).is_relative_to("/usr")
 
 
@@ -42,7 +42,8 @@ def package_folders():
 
 
 # bubblewrap keeps the folders that it makes on the way for root alone, and a student's code is not root.
-OPEN_FOLDERS = ("/etc", "/opt", "/opt/course", "/packages", "/run", "/sys", "/sys/devices", "/sys/devices/system")
+OPEN_FOLDERS = ("/etc", "/opt", "/opt/course", "/packages", "/python", "/run", "/usr", "/usr/local", "/usr/share")
+OPEN_FOLDERS += ("/sys", "/sys/devices", "/sys/devices/system")
 
 
 def read_only(source, target):
@@ -54,10 +55,22 @@ def writable(target, size):
     return ["--perms", "1777", "--size", str(size), "--tmpfs", target]
 
 
+def system_folders():
+    """The parts of /usr that programs need; its other parts may hold anything, nbgrader's exchange included."""
+    names = ("bin", "lib", "lib32", "lib64", "libexec", "local/bin", "local/lib", "share/fonts", "share/zoneinfo")
+    return [folder for folder in (Path("/usr", name) for name in names) if folder.is_dir()]
+
+
+def python_folders():
+    """Programs and libraries of the interpreter, {folder: its place inside}; none where it is the system's own."""
+    _, prefix = interpreter()
+    return {} if is_system(prefix) else {prefix / name: f"/python/{name}" for name in ("bin", "lib")}
+
+
 def python_view():
     """Mounts for the interpreter and packages; the command that starts Python; its import folders."""
     executable, prefix = interpreter()
-    mounts = read_only("/usr", "/usr")
+    mounts = [word for folder in system_folders() for word in read_only(folder, folder)]
     for name in ("bin", "lib", "lib32", "lib64"):  # links into /usr on current systems, folders on older ones
         folder = Path("/", name)
         if folder.is_symlink():
@@ -68,7 +81,7 @@ def python_view():
         if os.path.exists(file):  # torch complains on stderr without the list of processors
             mounts += read_only(file, file)
     if not is_system(prefix):
-        mounts += read_only(prefix, "/python")
+        mounts += [word for folder, place in python_folders().items() for word in read_only(folder, place)]
         executable = Path("/python") / executable.relative_to(prefix)
     imports = []
     for number, folder in enumerate(package_folders()):
@@ -121,7 +134,7 @@ def environment():
 
 def shown_folders():
     """The folders of this machine that a kernel can read."""
-    return [Path("/usr"), interpreter()[1], *package_folders(), Path(course.__file__).parent]
+    return [*system_folders(), *python_folders(), *package_folders(), Path(course.__file__).parent]
 
 
 def shows(folder):

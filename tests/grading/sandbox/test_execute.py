@@ -114,6 +114,17 @@ def test_a_cell_that_kills_only_when_repeated_is_left_out(grade, tmp_path):
     assert [event["cell"] for event in graded.notebook.metadata.course_grading.stopped] == ["killer", "twice"]
 
 
+def test_what_a_stopped_cell_defined_survives_a_later_death(grade):
+    graded = grade(
+        {
+            "looper": ("def looper(): return 1\nwhile True: pass", "assert looper() == 1"),
+            "killer": ("import os; os._exit(0)", "killer()"),
+            "last": ("def last(): return looper()", "assert last() == 1"),
+        }
+    )
+    assert [graded.points(name) for name in ("looper", "killer", "last")] == [2, 0, 2]
+
+
 class WaitsForDeath(SandboxedExecute):
     """Comes to the last exercise only when the kernel has died."""
 

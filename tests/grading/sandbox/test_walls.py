@@ -16,6 +16,13 @@ def test_the_home_of_the_instructor_is_not_there(inside):
     assert inside(f"import os; print(os.path.exists({str(Path.home())!r}))") == "False"
 
 
+@pytest.mark.parametrize(
+    "folder", ["/usr/local/share", "/usr/share/nbgrader", "/srv", "/var", "/home", "/python/share"]
+)
+def test_places_where_an_exchange_may_lie_are_not_there(inside, folder):
+    assert inside(f"import os; print(os.path.exists({folder!r}))") == "False"
+
+
 def test_home_is_the_working_folder(inside):
     assert inside("import os; print(os.path.expanduser('~'), os.getcwd())") == "/scratch /scratch"
 
@@ -35,19 +42,26 @@ def test_files_of_a_student_do_not_shadow_packages(inside):
 
 def test_only_what_python_needs_is_mounted(inside):
     source = "print(*sorted({line.split()[4] for line in open('/proc/self/mountinfo')}), sep='\\n')"
-    allowed = ("/", "/usr", "/bin", "/lib", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+    allowed = {
+        "/",
+        "/usr/share/fonts",
+        "/usr/share/zoneinfo",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/etc/alternatives",
+    }
     below = (
+        "/bin",
+        "/lib",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local/bin",
+        "/usr/local/lib",
         "/dev",
         "/proc",
-        "/tmp",
-        "/scratch",
-        "/python",
-        "/packages/",
-        "/opt/course/course",
-        "/run/",
-        "/lib",
-        "/sys/",
+        "/sys/devices/",
     )
+    below += ("/python/bin", "/python/lib", "/packages/", "/opt/course/course", "/run/", "/tmp", "/scratch")
     for mount in inside(source).splitlines():
         assert mount in allowed or mount.startswith(below), mount
 
