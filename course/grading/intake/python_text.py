@@ -90,7 +90,9 @@ def bound_names(text):
 
 def _bound(nodes):
     """Names that statements bind, also inside ``if``, ``try``, ``with`` and loops."""
-    for node in nodes:
+    waiting = list(nodes)  # not recursive: a thousand ``elif`` nest a thousand deep
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -101,7 +103,7 @@ def _bound(nodes):
         else:
             for part in ("body", "handlers", "orelse", "finalbody"):
                 inner = getattr(node, part, ())
-                yield from _bound(inner) if isinstance(inner, list) else ()
+                waiting += inner if isinstance(inner, list) else ()
 
 
 def is_unanswered(text, released):

@@ -19,6 +19,7 @@ STUB = 'def double(x):\n    """Twice x."""\n    raise NotImplementedError  # rep
         ("def broken(x)\n    y = 1\nlater = 2", {"broken", "later"}),
         ("def f():\n    inner = 1", {"f"}),
         ("print(f == 1)", set()),
+        ("if x:\n    y = 1\n" + "elif x:\n    z = 1\n" * 2500, {"y", "z"}),
     ],
 )
 def test_names_that_a_cell_binds(text, names):
