@@ -3,4 +3,7 @@
 ``archive`` opens files safely, ``layouts`` reads who handed in what and when, ``roster`` finds the student,
 ``assignments`` finds the lesson, ``store`` keeps every attempt and puts the chosen one in place, and ``run``
 does all of it in that order.
+
+nbgrader's own ``zip_collect`` is not used: it needs a regular expression for each platform, stops at a second attempt
+without a time, and empties a submitted folder before it fills it.
 """

@@ -38,9 +38,9 @@ class Attempt(NamedTuple):
     path: str = ""
 
     def order(self):
-        """Sorts attempts by time; where the platform gives none, the export's own time and the copy's number do."""
+        """Sorts attempts by their time or else the export's; at one time by the copy's number, the plainest name last."""
         copy = COPY_NUMBER.search(self.notebook.stem.strip())
-        return self.when or self.seen, int(copy[1] or copy[2]) if copy else 0
+        return self.when or self.seen, int(copy[1] or copy[2]) if copy else 0, -len(self.notebook.stem)
 
 
 class Store:

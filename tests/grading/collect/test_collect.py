@@ -81,6 +81,12 @@ def test_the_copy_with_the_higher_number_wins(collect, zipped, answered, graded)
     assert "ten" in graded()
 
 
+def test_of_two_names_the_plain_one_is_graded(collect, zipped, answered, graded):
+    files = {f"{attempt(1)[: -len('.ipynb')]}{suffix}.ipynb": word for suffix, word in [("", "plain"), ("_old", "old")]}
+    collect(zipped({name: answered(LESSON, f"return {word!r}") for name, word in files.items()}))
+    assert "plain" in graded()
+
+
 def test_what_a_hand_put_into_submitted_is_kept(collect, zipped, answered, course_dir, graded):
     place = course_dir / "submitted/ann" / LESSON
     place.mkdir(parents=True)
