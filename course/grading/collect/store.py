@@ -38,7 +38,7 @@ class Attempt(NamedTuple):
     path: str = ""
 
     def order(self):
-        """Sorts attempts by their time or else the export's; at one time by the copy's number, the plainest name last."""
+        """Sorts by time or else the export's own; at one time by the copy's number, the plainest name last."""
         copy = COPY_NUMBER.search(self.notebook.stem.strip())
         return self.when or self.seen, int(copy[1] or copy[2]) if copy else 0, -len(self.notebook.stem)
 
