@@ -5,6 +5,7 @@ from unittest import mock
 
 import numpy as np
 from matplotlib import pyplot
+from matplotlib._pylab_helpers import Gcf
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import FigureBase
@@ -24,7 +25,7 @@ def drawing():
 
     Yields what is needed to tell what the call did; closes every figure that it opened.
     """
-    before = set(pyplot.get_fignums())
+    before = _open_figures()
     other = pyplot.figure()
     other.add_subplot()
     show = mock.Mock(return_value=None)
@@ -32,8 +33,14 @@ def drawing():
         with mock.patch.object(pyplot, "show", show), mock.patch.object(pyplot._get_backend_mod(), "show", show):
             yield {"other": other, "before": before, "show": show}
     finally:
-        for number in set(pyplot.get_fignums()) - before:
-            pyplot.close(number)
+        for figure in _open_figures():
+            if figure not in before:
+                pyplot.close(figure)
+
+
+def _open_figures():
+    """The figures that pyplot keeps, in the order in which they were last drawn on."""
+    return [manager.canvas.figure for manager in Gcf.get_all_fig_managers()]
 
 
 def describe(result, watched):
@@ -52,8 +59,8 @@ def describe(result, watched):
         "kind": "the colour bar's axes" if _is_colour_bar(result) else kind_of(result),
         "axes": True,
         "returned": result is axes,
-        "new": figure is not watched["other"] and getattr(figure, "number", None) not in watched["before"],
-        "open": getattr(figure, "number", None) is None or pyplot.fignum_exists(figure.number),
+        "new": figure is not watched["other"] and figure not in watched["before"],
+        "open": getattr(figure, "number", None) is None or figure in _open_figures(),
         "shows": watched["show"].call_count,
         "arrays": [_matrix(part) for part in shown if not _is_sideways(part)],
         "sideways": [_matrix(part) for part in shown if _is_sideways(part)],
@@ -81,8 +88,7 @@ def _axes_of(result, watched):
     if isinstance(result, tuple | list | np.ndarray | dict):
         items = result.values() if isinstance(result, dict) else np.ravel(np.array(result, dtype=object))
         return next((axes for axes in (_axes_of(item, {}) for item in items) if axes is not None), None)
-    numbers = sorted(set(pyplot.get_fignums()) - watched["before"]) if watched else []
-    figures = [pyplot.figure(number) for number in numbers]
+    figures = [figure for figure in _open_figures() if figure not in watched["before"]] if watched else []
     drawn = [figure for figure in figures if any(axes.has_data() for axes in figure.axes)]
     return drawn[-1].axes[0] if drawn else None
 
