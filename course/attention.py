@@ -84,6 +84,19 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(merge_heads(heads)), weights
 
 
+def ablate_head(layer, x, head):
+    """Output (B, T, embed_dim) of a MultiHeadAttention for x without one head's part of the concatenation.
+
+    The bias of out_proj stays: it belongs to no head. ValueError when the layer has no such head.
+    """
+    if not 0 <= head < layer.num_heads:
+        raise ValueError(f"head {head} is not one of the {layer.num_heads} heads, 0 to {layer.num_heads - 1}")
+    q, k, v = (split_heads(project(x), layer.num_heads) for project in (layer.q_proj, layer.k_proj, layer.v_proj))
+    heads, _ = scaled_dot_product_attention(q, k, v)
+    kept = torch.arange(layer.num_heads, device=x.device) != head
+    return layer.out_proj(merge_heads(heads * kept[:, None, None]))
+
+
 def copy_weights(packed, layer):
     """Copy an ``nn.MultiheadAttention`` into a layer with q_proj, k_proj, v_proj and out_proj.
 

@@ -131,10 +131,14 @@ class Candidate:
     def raised_by(self, *arguments, **keywords):
         """The exception that a call raises, or None. CheckFailed when it is the stub's own."""
         self.check_callable()
+        return self.error_of(self.object, *arguments, **keywords)
+
+    def error_of(self, function, *arguments, **keywords):
+        """As raised_by, for any function of the student's: a layer that was built, for instance."""
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         try:
             with fresh_state(), self.watch():
-                self.object(*arguments, **keywords)
+                function(*arguments, **keywords)
         except (CheckFailed, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -244,6 +248,10 @@ class Layer:
         """(output, arguments as the call left them)."""
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         return self.candidate.guard(self.module, *arguments, **keywords), arguments
+
+    def raised_by(self, *arguments, **keywords):
+        """The exception that a call raises, or None."""
+        return self.candidate.error_of(self.module, *arguments, **keywords)
 
     def gradients(self, cotangent, *arguments, output=0, **keywords):
         """Gradients of sum(cotangent * result) for the parameters, by name, and for the first argument ('x').

@@ -1,11 +1,12 @@
 """Models that checks hand to a student's function, and that remember what was done to them.
 
-``from_state`` makes a probe again from its ``state_dict``, which is all of it that crosses to another process.
+``crossing`` gives all of a probe that crosses to another process, tensors by name, and ``from_state`` makes it again.
 """
 
 import torch
 from torch import nn
 
+from course.attention import MultiHeadAttention
 from course.checks.inputs import normal
 
 
@@ -25,10 +26,14 @@ class OrderProbe(nn.Module):
 
     @classmethod
     def from_state(cls, state):
-        """The probe whose state_dict is ``state``."""
+        """The probe that ``crossing`` gave as ``state``."""
         probe = cls(len(state["weight"])).to(state["weight"].dtype)
         probe.load_state_dict(state)
         return probe
+
+    def crossing(self):
+        """The state_dict: the record of what was done is part of it."""
+        return self.state_dict()
 
     def get_extra_state(self):
         """(2,): how many parameters hold a gradient, and how many ask for none."""
@@ -47,3 +52,35 @@ class OrderProbe(nn.Module):
         position = torch.arange(x.shape[1], dtype=x.dtype)[:, None]  # (T, 1)
         out = (1 + place * position) * tokens + past * (tokens.cumsum(1) - tokens)
         return (out, tokens[:, :1]) if as_tuple else out
+
+
+class HeadsProbe(MultiHeadAttention):
+    """The course's layer with random weights and biases; ``record`` tells what was done to it."""
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(embed_dim, num_heads)
+        self.told = torch.zeros(4, dtype=torch.int64)  # what the probe said that this one was made from
+        with torch.no_grad():
+            for seed, parameter in enumerate(self.parameters()):
+                parameter.copy_(normal(*parameter.shape, seed=seed, scale=embed_dim**-0.5))
+
+    @classmethod
+    def from_state(cls, state):
+        """The probe that ``crossing`` gave as ``state``."""
+        probe = cls(len(state["q_proj.weight"]), 1).to(state["q_proj.weight"].dtype)
+        probe.told, probe.num_heads = state["told"], int(state["told"][-1])
+        probe.load_state_dict({name: value for name, value in state.items() if name != "told"})
+        return probe
+
+    def crossing(self):
+        """The parameters, and the record beside them, so that the state_dict is that of any such layer."""
+        return self.state_dict() | {"told": self.record()}
+
+    def record(self):
+        """(4,): parameters with a gradient, parameters that ask for none, hooks and replaced methods, num_heads."""
+        parameters, parts = list(self.parameters()), list(self.modules())
+        hooks = sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in parts)
+        changed = hooks + sum("forward" in vars(part) for part in parts)
+        kept = sum(parameter.grad is not None for parameter in parameters)
+        frozen = sum(not parameter.requires_grad for parameter in parameters)
+        return torch.tensor([*(self.told[:3] + torch.tensor([kept, frozen, changed])).tolist(), self.num_heads])

@@ -26,6 +26,7 @@ ASKABLE = {
     Layer: (
         "__call__",
         "observe",
+        "raised_by",
         "parameters",
         "trainable",
         "buffers",

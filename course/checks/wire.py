@@ -59,7 +59,7 @@ def _encode(value):
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
     if isinstance(value, torch.nn.Module) and type(value).__module__ == probes.__name__:
-        state = {name: tensor.detach() for name, tensor in value.state_dict().items()}
+        state = {name: tensor.detach() for name, tensor in value.crossing().items()}
         return {"probe": type(value).__name__, "state": _encode(state), "training": value.training}
     if isinstance(value, BaseException):
         return {"raised": [ancestor.__name__ for ancestor in type(value).__mro__], "text": str(value)[:500]}

@@ -1,0 +1,33 @@
+"""A gradient held against the function that it belongs to, right or wrong as that function may be."""
+
+import torch
+
+from course.checks.compare import as_array, check_true
+from course.checks.inputs import normal
+
+STEP = 1e-6  # of a central difference in float64; its error is of the order STEP**2
+TOLERANCE = 1e-4  # far above rounding, far below what a cut or misplaced gradient changes
+
+
+def check_gradient_of_own(candidate, arguments, index, hint):
+    """Fail unless a gradient for ``arguments[index]``, a float64 tensor, arrives and is the slope of the result."""
+    x = arguments[index]
+
+    def at(value):
+        return (*arguments[:index], value, *arguments[index + 1 :])
+
+    def output(value):
+        result = candidate(*at(value))
+        return as_array(result[0] if isinstance(result, tuple | list) else result)
+
+    cotangent, direction = normal(*x.shape, seed=8, dtype=x.dtype), normal(*x.shape, seed=9, dtype=x.dtype)
+    (gradient,) = candidate.gradients(cotangent, *at(x.clone().requires_grad_()))
+    check_true(gradient is not None, "no gradient goes back to x.", hint)
+    difference = output(x + STEP * direction) - output(x - STEP * direction)
+    slope = float((cotangent.numpy() * difference).sum() / (2 * STEP))
+    given = float((gradient * direction).sum())
+    check_true(
+        abs(given - slope) <= TOLERANCE * max(1.0, abs(slope), float(torch.linalg.vector_norm(gradient))),
+        "the gradient of x is not that of the result.",
+        hint,
+    )
