@@ -145,7 +145,7 @@ exam.run()
 # %% [markdown]
 r"""
 The worst mismatch is the one that fits. A tensor can have the right shape and the wrong numbers in it: `view` and
-`reshape` never move a number, they only cut the same row of memory in other places.
+`reshape` keep the numbers in one and the same order, and only cut that row in other places.
 
 The second colleague cuts (B, T, d_model) into heads. Below, token 0 holds the numbers 0 to 3 and token 1 holds 4 to 7.
 Predict what head 0 of two heads gets from token 1, then run the cell after the function.
@@ -463,11 +463,13 @@ r"""
 """
 
 # %%
+def report(name):
+    return lambda module, inputs, output: print(f"{name:10}", [tuple(x.shape) for x in inputs])
+
+
 encoder = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=12, batch_first=True)
 for name, part in encoder.named_children():
-    part.register_forward_hook(
-        lambda module, inputs, output, name=name: print(f"{name:10} {[tuple(x.shape) for x in inputs if x is not None]}")
-    )
+    part.register_forward_hook(report(name))
 out = encoder(torch.randn(3, 5, 8))
 
 # %% [markdown]
@@ -510,18 +512,21 @@ for name, kv_heads in (("multi-head", 32), ("grouped-query", 8), ("multi-query",
 
 # %% [markdown]
 r"""
-Sharing changes what is kept, not what attention computes: each shared head is repeated for its group of queries. Will PyTorch's
+Sharing changes what is kept, not how the weights are computed: each shared head serves a whole group of queries. Will PyTorch's
 own grouped attention agree with keys and values that you repeat yourself?
 """
 
 # %%
-q, k, v = torch.randn(1, 8, 5, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)  # 8 query heads, 2 key/value heads
+q = torch.randn(1, 8, 5, 4)  # 8 query heads
+k, v = torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)  # 2 key and value heads
 grouped = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
 repeated = F.scaled_dot_product_attention(q, k.repeat_interleave(4, 1), v.repeat_interleave(4, 1))
 print("largest difference:", (grouped - repeated).abs().max().item())
 
 # %% [markdown]
 r"""
+They agree, up to rounding: two key and value heads did the work of eight, with a quarter of the numbers.
+
 **"Always include positional encoding."** Include *some* source of order. Without a mask there is no other, so an encoder
 needs one. It need not be added to the embeddings: rotary encoding turns queries and keys, ALiBi adds to the scores.
 With a causal mask the mask itself tells order, and a decoder of two layers can learn it without any encoding; lesson 5 trains
@@ -559,7 +564,7 @@ Four notes stand in the design document of a decoder-only language model with a 
 
 - **A** "We need a positional encoding because a causal model cannot learn order without one."
 - **B** "We chose sinusoids, so the model may be used at four times the length that it was trained on."
-- **C** "Our 32 query heads share 8 key and value heads, so a quarter of the keys and values has to be kept in memory."
+- **C** "Our 32 query heads share 8 key and value heads, so only a quarter as many keys and values are kept in memory."
 - **D** "We doubled the number of heads at the same width, so the layer has twice the parameters."
 """
 
