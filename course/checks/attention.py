@@ -23,6 +23,7 @@ from course.checks.failure import CheckFailed
 from course.checks.inputs import mixed_mask, normal
 from course.checks.masks import judged, mask_of
 
+_EXACT_WIDTH = 4  # its root is exact in float32: torch.tensor(d).sqrt() costs no precision
 _STABLE_HINT = "exp of a large score overflows: subtract each row's own maximum first, as torch.softmax does."
 
 
@@ -118,11 +119,12 @@ def _maps(result, sizes, when=""):
     return [item.detach() for item in found] or _pair(result, sizes, when)
 
 
-def _case_with_identity(sizes, seed=0, dtype=torch.float32):
-    """q, k and v = identity (B, H, S, S), and the sizes that this makes."""
-    batch, heads, _, keys, *_ = sizes
+def _case_with_identity(sizes, seed=0, dtype=torch.float32, width=None):
+    """q, k and v = identity (B, H, S, S), and the sizes that this makes; ``width`` takes the place of d."""
+    batch, heads, queries, keys, d, _ = sizes
+    sizes = (batch, heads, queries, keys, width or d, keys)
     q, k, _ = _case(sizes, seed, dtype)
-    return (q, k, torch.eye(keys, dtype=dtype).expand(batch, heads, keys, keys)), (*sizes[:5], keys)
+    return (q, k, torch.eye(keys, dtype=dtype).expand(batch, heads, keys, keys)), sizes
 
 
 @check("{title}")
@@ -221,8 +223,9 @@ def _masks_rightly(candidate):
 
 @check("precision of the input")
 def attention_precision(candidate, sizes):
+    """The dtype kept, and its precision."""
     for dtype in ("float32", "float64"):
-        (q, k, v), case_sizes = _case_with_identity(sizes, seed=3, dtype=getattr(torch, dtype))
+        (q, k, v), case_sizes = _case_with_identity(sizes, 3, getattr(torch, dtype), _EXACT_WIDTH)
         given = _maps(candidate(q, k, v), case_sizes)
         for value in given:
             check_dtype(value, dtype, f"q, k and v are {dtype}: stay in their dtype, with no .float() and no dtype=.")
@@ -235,7 +238,7 @@ def attention_precision(candidate, sizes):
 @check("gradients")
 def attention_gradients(candidate, sizes):
     """Gradients of both results reach q and k, one reaches v, and where the values are right so are they."""
-    (q, k, v), sizes = _case_with_identity(sizes, seed=4, dtype=torch.float64)
+    (q, k, v), sizes = _case_with_identity(sizes, 4, torch.float64, _EXACT_WIDTH)
     arguments = [tensor.contiguous().requires_grad_() for tensor in (q, k, v)]
     cotangent = normal(*sizes[:4], seed=5, dtype=torch.float64)
     for mask in (None, mixed_mask(sizes[2], sizes[3])) if _masks_rightly(candidate) else (None,):

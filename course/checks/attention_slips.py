@@ -50,7 +50,7 @@ def _wrong_axes(dots, scores):
         yield hint, scores.softmax(axis)
         yield f"Two things: the scores are not divided by √d, and the softmax runs over the {name}.", dots.softmax(axis)
     hint = "Your softmax runs over more than one axis. Normalise over the keys alone: softmax(dim=-1)."
-    for first in range(4):
+    for first in range(3):
         yield hint, scores.flatten(first).softmax(-1).reshape(scores.shape)
 
 

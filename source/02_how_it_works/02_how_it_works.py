@@ -31,7 +31,6 @@ import torch.nn as nn
 
 from course import encoding, experiments, plots
 from course.attention import causal_mask, to_multihead_mask
-from course.checks import Exam, Question, attention, encodings, heads
 from course.live import encoding_explorer, head_splitter, mask_bench, reveal, scale_thermometer
 
 # %% [markdown]
@@ -104,6 +103,8 @@ scale_question = "C"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_scale_question", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("scale_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -232,6 +233,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_scaled_dot_product_attention_values", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, attention
+
 exam = Exam(
     "scaled_dot_product_attention",
     attention.attention_shapes(sizes=(2, 3, 4, 5, 6, 7)),
@@ -262,6 +265,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_scaled_dot_product_attention_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, attention
+
 exam = Exam(
     "scaled_dot_product_attention",
     attention.attention_mask(title="a mask", kinds=["shape (B, H, T, S)"], sizes=(2, 3, 4, 5, 6, 5)),
@@ -284,15 +289,17 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_scaled_dot_product_attention_robust", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, attention
+
 exam = Exam("scaled_dot_product_attention", attention.attention_large(queries=4, keys=5), from_scratch=True)
 ### BEGIN HIDDEN TESTS
 exam.add(
     attention.attention_large(queries=6, keys=7),
     attention.attention_large_masked(queries=5, keys=7),
-    attention.attention_precision(sizes=(2, 3, 5, 7, 6, 4)),
+    attention.attention_precision(sizes=(2, 3, 5, 7, 4, 6)),
     attention.attention_keeps_arguments(sizes=(2, 3, 5, 7, 6, 4)),
-    attention.attention_gradients(sizes=(2, 3, 5, 4, 6, 4)),
-    attention.attention_views(sizes=(2, 3, 5, 4, 6, 4)),
+    attention.attention_gradients(sizes=(2, 3, 5, 7, 4, 6)),
+    attention.attention_views(sizes=(2, 3, 5, 7, 6, 4)),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -420,6 +427,8 @@ def split_heads(x, num_heads):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_split_heads_order", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("split_heads", heads.split_order(cases=[(1, 4, 2, 4)]))
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -430,6 +439,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_split_heads_error", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("split_heads", heads.refuses_uneven(cases=[(8, 3)], call=heads.tokens_and_heads))
 ### BEGIN HIDDEN TESTS
 exam.add(heads.refuses_uneven(cases=[(9, 2), (10, 4), (3, 6), (15, 10)], call=heads.tokens_and_heads))
@@ -479,6 +490,8 @@ def merge_heads(x):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("merge_heads", heads.merge_order(cases=[(1, 2, 3, 4)]))
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -526,6 +539,8 @@ def parameter_count(d_model, num_heads):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_parameter_count", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("parameter_count", heads.parameter_counts(cases=[(2, 1, 24)]))
 ### BEGIN HIDDEN TESTS
 exam.add(heads.parameter_counts(cases=[(64, 8, 16_640), (64, 1, 16_640), (6, 3, 168), (35, 5, 5_040), (1, 1, 8)]))
@@ -639,6 +654,8 @@ shape_question = "C"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_shape_question", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("shape_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -694,6 +711,8 @@ average_question = "C"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_average_question", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("average_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -760,6 +779,8 @@ batch_question = "D"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_batch_question", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("batch_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -819,6 +840,8 @@ mask_question = "B"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_mask_question", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("mask_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -931,7 +954,7 @@ No two rows are equal. A column that is flat zero, or stripes that run the other
 r"""
 ### Debugging Demonstration
 
-Show common errors and how to fix them. The most common one with positional encodings is a table that does not match the
+This demonstration shows common errors and how to fix them. The most common one with positional encodings is a table that does not match the
 embedding dimension. Here somebody counted the columns from 0 to d_model - 1 and took the last index for the number:
 """
 
@@ -1027,6 +1050,8 @@ def repaired_positional_encoding(seq_len, d_model):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_repaired_positional_encoding_values", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam("repaired_positional_encoding", encodings.table_shape(sizes=[(10, 8)]))
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -1039,6 +1064,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_repaired_positional_encoding_odd", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam("repaired_positional_encoding", encodings.table_odd(sizes=[(10, 7)]))
 ### BEGIN HIDDEN TESTS
 exam.add(encodings.table_odd(sizes=[(40, 7), (30, 15), (9, 1), (25, 3), (60, 21)]))
