@@ -138,7 +138,11 @@ class _CellRun:
             self.listen(min(0.1, max(0.0, deadline - time.monotonic())))
             flooded = self.outputs.received > FLOOD * self.outputs.limit
             if self.ending == "finished" and (time.monotonic() >= deadline or flooded) and not self.complete():
-                self.ending = "output" if flooded else "time"
+                passed = self.passed_limit()
+                self.ending = passed or ("output" if flooded else "time")
+                if passed:
+                    self.kernel.stop()
+                    break
                 self.kernel.manager.interrupt_kernel()
                 deadline = time.monotonic() + POLITE
             elif self.ending != "finished" and time.monotonic() >= deadline:
@@ -152,6 +156,10 @@ class _CellRun:
     def complete(self):
         """Whether the cell is over: replied to, and idle or silent for a while (a flood loses messages)."""
         return self.reply is not None and (self.idle or time.monotonic() > self.replied_at + LAST_OUTPUT)
+
+    def passed_limit(self):
+        """The limit that is passed at the end of the time: a bomb can leave its watcher no turn to see it."""
+        return getattr(self.kernel.manager.provisioner, "passed_limit", lambda: None)()
 
     def cause_of_death(self):
         if self.ending != "finished":

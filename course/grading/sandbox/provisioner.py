@@ -136,12 +136,17 @@ class SandboxProvisioner(LocalProvisioner):
             "limits": {
                 "RLIMIT_DATA": limits.memory,
                 "RLIMIT_FSIZE": limits.file_size,
-                "RLIMIT_NPROC": limits.processes,
+                # The watcher ends the sandbox at the limit; where a bomb outruns it, it is stopped here.
+                "RLIMIT_NPROC": 2 * limits.processes,
                 "RLIMIT_NOFILE": limits.open_files,
                 "RLIMIT_CORE": 0,
             },
         }
         return [*command, "--", *python, "/run/inside.py", json.dumps(task)], descriptors
+
+    def passed_limit(self):
+        """The limit that the sandbox passes now, or None."""
+        return self.watcher.passed() if self.watcher else None
 
     def stop_for(self, kind):
         """End the sandbox because it passed the limit ``kind``."""
