@@ -62,6 +62,11 @@ def test_single_precision_on_the_way_is_recognised():
     assert "single precision" in message(check_close, value, np.array(VALUES) / 3, "hint")
 
 
+def test_infinite_expectations_do_not_make_every_difference_small():
+    expected = np.array([1.0, -np.inf])
+    assert message(check_close, np.array([2.0, -np.inf]), expected, "hint").endswith("Hint: hint")
+
+
 def test_message_says_where_and_by_how_much_and_keeps_the_expected_value():
     value = np.array(VALUES)
     value[1, 0] += 0.25
