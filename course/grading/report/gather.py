@@ -10,7 +10,7 @@ from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignm
 from sqlalchemy import or_
 
 from course.grading.coursefolder import step_folder
-from course.grading.report.sections import section_of_exercises
+from course.grading.report.sections import taught_sections
 from course.grading.report.timing import active_minutes
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -86,9 +86,7 @@ def read_classroom(course, gradebook, assignment):
 
 def _exercises(course, gradebook, assignment):
     """(exercises in the lesson's order, {grade id of any of their cells: exercise's index})."""
-    sections, stubs = {}, {}
-    for path in sorted((step_folder(course, "source") / assignment).glob("*.ipynb")):
-        sections |= section_of_exercises(path)
+    sections, stubs = taught_sections(step_folder(course, "source"), assignment), {}
     for path in sorted((step_folder(course, "release") / assignment).glob("*.ipynb")):
         stubs |= {grade_id: cell.source for grade_id, cell in _marked_cells(path)}
     place = {grade_id: number for number, grade_id in enumerate(sections)}

@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 
 from course.commands.report import command
 from course.grading.report.gather import exercise_of, failure_message
-from course.grading.report.sections import section_of_exercises
+from course.grading.report.sections import section_of_exercises, taught_sections
 from course.grading.report.timing import active_minutes
 
 LESSON = "02_how_it_works"
@@ -201,6 +201,20 @@ def test_an_exercise_is_taught_where_its_headings_say(tmp_path):
         "second": ("3. Foundation Knowledge", "Positional Encoding"),
         "third": ("4. Next",),
     }
+
+
+def test_what_an_earlier_lesson_writes_is_taught_there(tmp_path):
+    mark = {"grade_id": "f", "grade": False, "solution": True, "locked": False, "schema_version": 3, "task": False}
+    books = {
+        "01_first": [new_markdown_cell("# One\n## Start"), new_code_cell("def f(x):\n    return x")],
+        "02_second": [new_markdown_cell("# Two\n## Middle"), new_code_cell("class f:\n    pass")],
+        "03_third": [new_markdown_cell("# Three\n## End"), new_code_cell("pass", metadata={"nbgrader": mark})],
+        "04_fourth": [new_markdown_cell("# Four\n## After"), new_code_cell("def f(x):\n    return x")],
+    }
+    for name, cells in books.items():
+        (tmp_path / name).mkdir()
+        nbformat.write(new_notebook(cells=cells), tmp_path / name / f"{name}.ipynb")
+    assert taught_sections(tmp_path, "03_third") == {"f": ("01_first", "Start")}
 
 
 @pytest.mark.parametrize(
