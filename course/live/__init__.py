@@ -38,3 +38,5 @@ returns the explorer; ``parameters`` is the present state, ``summary`` what the 
 two sentences, ``problem`` the sentence that says what is wrong (None when nothing is), and ``svg`` the
 picture.
 """
+
+EXPLORERS = ("encoding_explorer", "head_splitter", "mask_bench", "order_bench", "reveal", "scale_thermometer")

@@ -47,26 +47,35 @@ def compute(seq_len, d_model, position, offset, base, projected):
     """All numbers of the picture."""
     rows = encoding.sinusoidal_encoding(max(seq_len, position + offset + 1), d_model, base)
     table, here, there = rows[:seq_len], rows[position], rows[position + offset]
-    to_query, to_key = projections(d_model) if projected else (np.eye(d_model), np.eye(d_model))
-    keys = table @ to_key
+    queries, keys = rows[[0, position]], table
+    if projected:
+        to_query, to_key = projections(d_model)
+        queries, keys = product(queries, to_query), product(keys, to_key)
+    from_start, from_here = product(queries, keys.T)
     residual = None
     if d_model % 2 == 0:
-        residual = float(np.linalg.norm(there - encoding.rotation_matrix(offset, d_model, base) @ here))
+        turned = product(encoding.rotation_matrix(offset, d_model, base), here)
+        residual = float(np.linalg.norm(there - turned))
     return Encoding(
         table,
         here,
         there,
         encoding.wavelengths(d_model, base),
-        keys @ (rows[0] @ to_query),
-        keys @ (here @ to_query),
+        from_start,
+        from_here,
         residual,
     )
+
+
+def product(left, right):
+    """left @ right in torch, which ``student.computing`` keeps to one thread, as it cannot NumPy's BLAS."""
+    return (torch.from_numpy(left) @ torch.from_numpy(right)).numpy()
 
 
 @cache
 def widest_projections():
     generator = torch.Generator().manual_seed(0)
-    return tuple(torch.randn(MAX_WIDTH, MAX_WIDTH, generator=generator).numpy() for _ in range(2))
+    return tuple(torch.randn(MAX_WIDTH, MAX_WIDTH, generator=generator, dtype=torch.float64).numpy() for _ in range(2))
 
 
 def projections(d_model):

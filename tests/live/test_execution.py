@@ -13,17 +13,10 @@ from jupyter_client import KernelManager
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
+from course.live import EXPLORERS
 from course.live.explorer import WIDGET_VIEW
 
 HERE = Path(__file__).parent
-EXPLORERS = (
-    "encoding_explorer",
-    "head_splitter",
-    "mask_bench",
-    "order_bench",
-    "reveal",
-    "scale_thermometer",
-)
 # What Colab ships, with what these versions import; in front of the path they hide the installed ones.
 COLAB_WIDGETS = (
     "ipywidgets==7.7.1",

@@ -1,6 +1,8 @@
 """What every explorer does, driven without a front end and through its controls."""
 
+import importlib
 import inspect
+import pkgutil
 import resource
 import threading
 import xml.etree.ElementTree as ElementTree
@@ -8,7 +10,8 @@ from html import escape
 
 import pytest
 
-from course.live import encoding_explorer, head_splitter, order_bench
+import course.live
+from course.live import EXPLORERS, encoding_explorer, head_splitter, order_bench
 from course.live.explorer import WIDGET_VIEW, front_end_listens
 from course.live.parameters import Choice, Flag, Whole
 
@@ -30,6 +33,12 @@ def extremes(parameter):
 def names(svg):
     """The alternative texts of the pictures in a live page."""
     return [element.get("aria-label") for element in ElementTree.fromstring(svg).iter("svg")]
+
+
+def test_every_module_that_explores_is_listed():
+    modules = [name for _, name, _ in pkgutil.iter_modules(course.live.__path__)]
+    exploring = [name for name in modules if hasattr(importlib.import_module(f"course.live.{name}"), "explore")]
+    assert sorted(EXPLORERS) == sorted(exploring)
 
 
 def test_explore_takes_a_student_function_first_and_parameters_by_name(module):
