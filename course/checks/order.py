@@ -39,6 +39,8 @@ def mistaken_measures(model, x, permutation):
     size = difference.abs()
     moves = "Permute the output in the same way as the input, with permutation itself"
     yield f"{moves}; here it is the inverse.", (moved - y[:, inverse]).abs().mean()
+    turned = _measured(model, x, inverse)
+    yield "Use permutation itself, for the input and for the output; here it is the inverse in both.", turned
     yield f"{moves}; here the two outputs are compared as they are.", (moved - y).abs().mean()
     yield f"{moves}; here it is done twice.", (moved - y[:, permutation][:, permutation]).abs().mean()
     yield (
