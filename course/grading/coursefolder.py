@@ -77,6 +77,8 @@ def open_gradebook(course):
         finally:
             gradebook.close()
             gradebook.engine.dispose()
+    except ModuleNotFoundError as error:
+        raise Trouble(f"The gradebook's database needs the Python package {error.name}; install it.") from error
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise Trouble(f"The gradebook cannot be read ({reason}); nothing was changed, so try again.") from error

@@ -180,6 +180,15 @@ def test_a_database_of_something_else_is_left_alone(course_dir):
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none", "nosuch://x", "not a url"])
+def test_a_database_out_of_reach_is_one_sentence(url, course_dir):
+    (course_dir / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")
+    result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: The gradebook")
+    assert result.output.count("\n") == 1
+
+
 def test_a_broken_gradebook_is_one_sentence(course_dir):
     (course_dir / "gradebook.db").write_bytes(b"not a database" * 100)
     result = CliRunner().invoke(command, ["--course-dir", str(course_dir)])
