@@ -125,7 +125,7 @@ class IntakeExporter(NotebookExporter):
             if changed:
                 raise NbGraderException(
                     f"{path} is not what the gradebook holds ({', '.join(sorted(changed))}): "
-                    "run nbgrader generate_assignment first."
+                    "run nbgrader generate_assignment first, or bring back the source of the release."
                 )
             self._assignments[name] = assignment
         return self._assignments[name]

@@ -9,6 +9,7 @@ from course.grading.intake.tampering import find_tampering
 from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
 
 MOST_REMARKS = 50  # told of one submission
+SHOWN = 4  # ids in one remark
 
 
 def settle(assignment, files, remarks=()):
@@ -93,13 +94,19 @@ def _about_order(matching):
     moved = [slots[index] for index in sorted(matching.claimed - standing) if slots[index].grade_id]
     if not moved:
         return []
-    ids = ", ".join(slot.grade_id for slot in moved)
-    return [Remark("moved", f"Cells stood in another order and were put in the source's: {ids}.")]
+    which = _listed([slot.grade_id for slot in moved])
+    return [Remark("moved", f"Cells stood in another order and were put in the source's: {which}.")]
 
 
 def _about_stripped(matching):
     lost = sorted({slot.grade_id for slot in matching.stripped})
     if not lost:
         return []
-    found = f"{len(lost)} cells had lost nbgrader's metadata and were found by what they say: {', '.join(lost)}."
-    return [Remark("metadata lost", found)]
+    text = f"nbgrader's metadata was gone and the cells were found by what they say: {_listed(lost)}."
+    return [Remark("metadata lost", text)]
+
+
+def _listed(ids):
+    """The first few ids, and how many more there are."""
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return ", ".join(ids[:SHOWN]) + more
