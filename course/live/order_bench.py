@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from course import encoding
 from course.attention import MultiHeadAttention
+from course.encoding import LearnedPositionalEncoding, add_sinusoidal_encoding, sinusoidal_encoding
 from course.live import student
 from course.live.charts import matrix, with_colour_scale
 from course.live.explorer import Explorer
@@ -65,21 +65,21 @@ def layer():
 def learned():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        table = encoding.LearnedPositionalEncoding(MAX_TOKENS, WIDTH).requires_grad_(False)
+        table = LearnedPositionalEncoding(MAX_TOKENS, WIDTH).requires_grad_(False)
         nn.init.normal_(table.table)  # as large as the word vectors, as a trained table is
         return table
 
 
 def along_batch(x):
     """The mistake of indexing the table by batch: every token of item b gets row b."""
-    rows = encoding.sinusoidal_encoding(len(x), WIDTH)
+    rows = sinusoidal_encoding(len(x), WIDTH)
     return x + torch.as_tensor(rows, dtype=x.dtype)[:, None]  # (B, 1, E)
 
 
 def encoder(name):
     return {
         NONE: nn.Identity(),
-        SINUSOIDAL: encoding.add_sinusoidal_encoding,
+        SINUSOIDAL: add_sinusoidal_encoding,
         LEARNED: learned(),
         ALONG_BATCH: along_batch,
     }[name]
@@ -153,7 +153,7 @@ def students_part(function, order, name):
     if kind == "LearnedPositionalEncoding":
         note = verdict(shown.error, order, "With your table")
     else:
-        note = student.comparison(function, encoding.add_sinusoidal_encoding(x), added)
+        note = student.comparison(function, add_sinusoidal_encoding(x), added)
     return note, maps(shown, order, "yours, "), shown.error
 
 

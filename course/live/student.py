@@ -43,6 +43,8 @@ def ask(function, *arguments):
     copies = [argument.clone() if isinstance(argument, torch.Tensor) else argument for argument in arguments]
     try:
         return function(*copies)
+    except NotImplementedError as error:
+        raise Complaint(f"Your {title(function)} is not written yet: write it, run its cell, then this one.") from error
     except (Exception, SystemExit) as error:
         raise Complaint(f"Your {title(function)} raised {describe(error)}.") from error
 
@@ -72,16 +74,22 @@ def numbers(function, result, shape, finite=slice(None)):
     ``finite`` selects the rows, on the last axis but one, in which NaN and infinity are refused.
     """
     name = f"Your {title(function)}"
+    wanted = f"an array of shape {shape} was wanted" if shape else "a number was wanted"
     if result is None:
         raise Complaint(f"{name} returned None: does it end with return?")
     if isinstance(result, torch.Tensor):
-        result = result.detach().cpu().double()
+        result = result.detach().cpu()
+        result = (result if result.is_complex() else result.double()).numpy()
     try:
-        array = np.asarray(result, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise Complaint(f"{name} returned {type(result).__name__}: an array of shape {shape} was wanted.") from None
+        array = np.asarray(result)
+    except ValueError:  # lists of different lengths
+        raise Complaint(f"{name} returned rows of different lengths: {wanted}.") from None
+    if array.dtype.kind not in "biuf":
+        kind = f"{array.dtype} numbers" if array.dtype.kind == "c" else type(result).__name__
+        raise Complaint(f"{name} returned {kind}: {wanted}.")
     if array.shape != shape:
-        raise Complaint(f"{name} returned shape {array.shape}: {shape} was wanted.")
+        raise Complaint(f"{name} returned shape {array.shape}: {wanted}.")
+    array = array.astype(np.float64)
     bad = np.zeros(shape, dtype=bool)
     judged = (..., finite, slice(None)) if len(shape) > 1 else ...
     bad[judged] = ~np.isfinite(array[judged])

@@ -62,7 +62,7 @@ def test_a_column_short_is_named():
         return np.zeros((seq_len, d_model - 1))
 
     problem = explore(bad_positional_encoding).problem
-    assert problem == "Your bad_positional_encoding returned shape (50, 15): (50, 16) was wanted."
+    assert problem == "Your bad_positional_encoding returned shape (50, 15): an array of shape (50, 16) was wanted."
 
 
 def test_nan_is_named_with_its_place():

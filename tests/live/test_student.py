@@ -33,6 +33,13 @@ def test_a_wrong_call_is_a_complaint():
     assert "takes 1 positional argument but 2 were given" in complaint(ask, encode, 3, 4)
 
 
+def test_a_stub_is_not_written_yet():
+    def split_heads(x, num_heads):
+        raise NotImplementedError
+
+    assert complaint(ask, split_heads, 1, 2).startswith("Your split_heads is not written yet")
+
+
 def test_arguments_survive_a_function_that_changes_them():
     x = torch.ones(3)
     ask(lambda y: y.zero_(), x)
@@ -43,11 +50,13 @@ def test_arguments_survive_a_function_that_changes_them():
     ("result", "part"),
     [
         (None, "returned None: does it end with return?"),
-        (np.zeros((2, 3)), "returned shape (2, 3): (3, 2) was wanted."),
+        (np.zeros((2, 3)), "returned shape (2, 3): an array of shape (3, 2) was wanted."),
         (np.array([[1, 2], [3, np.nan], [0, 0]]), "returned nan at [1, 1]"),
         (torch.full((3, 2), torch.inf), "returned inf at [0, 0]"),
         ("words", "returned str: an array of shape (3, 2) was wanted."),
-        ([[1], [2, 3]], "returned list: an array"),
+        ([[1], [2, 3]], "returned rows of different lengths: an array"),
+        (np.ones((3, 2), dtype=complex), "returned complex128 numbers: an array"),
+        (torch.ones((3, 2), dtype=torch.complex64), "returned complex64 numbers: an array"),
     ],
 )
 def test_what_is_no_array_of_the_right_kind_is_named(result, part):
