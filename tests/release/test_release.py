@@ -13,6 +13,8 @@ from tests.judging.lesson import ROOT, lesson_names
 
 RELEASED = sorted((ROOT / "release").glob("*/*.ipynb"))
 
+REGION = r"### BEGIN \w+(?: \w+)?\n(.*?)### END"
+
 
 def build(folder):
     """Release every lesson in a course folder of its own; bytes of each notebook by lesson."""
@@ -52,11 +54,14 @@ def test_nothing_leaks(path):
     notebook = nbformat.read(path, as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
     assert not re.search(r"BEGIN (SOLUTION|HIDDEN|MARK)|END (SOLUTION|HIDDEN|MARK)|exam\.add\(|question\.key\(", text)
-    assert all(cell.outputs == [] and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
+    assert all(
+        cell.outputs == [] and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code"
+    )
     source = nbformat.read(ROOT / "source" / path.parent.name / path.name, as_version=4)
     for cell in source.cells:
-        for region in re.findall(r"### BEGIN \w+(?: \w+)?\n(.*?)### END", cell.source, re.DOTALL):
-            secret = [line for line in region.splitlines() if len(line.strip()) > 25]
+        shown = re.sub(REGION, "", cell.source, flags=re.DOTALL)  # a function to mend shares lines with its repair
+        for region in re.findall(REGION, cell.source, re.DOTALL):
+            secret = [line for line in region.splitlines() if len(line.strip()) > 25 and line not in shown]
             assert not any(line in text for line in secret), cell.metadata.nbgrader.grade_id
 
 
