@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course.grading.intake.assignment import Owner
-from course.grading.intake.python_text import bound_names, is_python, same_text, without_magics
+from course.grading.intake.python_text import bound_names, builds_on, is_python, same_text, without_magics
 from course.grading.intake.verdicts import Remark
 
 LONGEST_SPLIT = 4  # cells that are tried as parts of one answer
@@ -68,7 +68,8 @@ def _code(slot, matching):
         return Answer(used=own)
     answered = matching.answered(slot)
     definers = [i for i in answered if matching.names[i] & slot.names]
-    copies = definers[-1:] if len(definers) > 1 else []
+    last = definers[-1:]
+    copies = last if len(definers) > 1 and not builds_on(cells[last[0]].code, slot.names) else []
     whole = [parts for parts in (copies, answered, written) if parts and _complete(_joined(parts, matching), slot)]
     parts = (whole or [copies or answered or written])[0]
     before, after = _fragments(parts, slot, matching)

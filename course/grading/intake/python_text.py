@@ -99,11 +99,34 @@ def _bound(nodes):
             yield from (alias.asname or alias.name for alias in node.names)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
+            yield from (name for target in targets for name in _names(target, ast.Store))
         else:
             for part in ("body", "handlers", "orelse", "finalbody"):
                 inner = getattr(node, part, ())
                 waiting += inner if isinstance(inner, list) else ()
+
+
+def builds_on(text, names):
+    """Whether a cell needs one of the names before it binds it: ``class A(A)``, ``f = cached(f)``, ``d["k"] = 1``."""
+    tree, bound = _parse(text), set()
+    for node in tree.body if tree else ():
+        if any(name in names and name not in bound for part in _run_at_once(node) for name in _names(part, ast.Load)):
+            return True
+        bound.update(_bound([node]))
+    return False
+
+
+def _run_at_once(node):
+    """The parts of a statement that run when it is reached; the body of a function or a class's methods run later."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return [*node.decorator_list, node.args]
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    return [node]
+
+
+def _names(node, context):
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, context)]
 
 
 def is_unanswered(text, released):

@@ -37,7 +37,7 @@ def settle(assignment, files, remarks=()):
 def _told(remarks):
     """Each remark once, and no more of them than a person reads."""
     once = list(dict.fromkeys(remarks))
-    more = [Remark("more", f"{len(once) - MOST_REMARKS} more of this kind.")] if len(once) > MOST_REMARKS else []
+    more = [Remark("more", f"{len(once) - MOST_REMARKS} more remarks.")] if len(once) > MOST_REMARKS else []
     return tuple(once[:MOST_REMARKS] + more)
 
 

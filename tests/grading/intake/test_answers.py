@@ -146,6 +146,15 @@ def an_answer_turned_into_fenced_markdown(nb):
     return nb
 
 
+def an_answer_in_two_cells_the_second_builds_on_the_first(nb):
+    for name, more in (
+        ("double", "double = (lambda old: lambda x: old(x))(double)"),
+        ("Scaler", "class Scaler(Scaler):\n    def forward(self, x):\n        return self.factor * x"),
+    ):
+        nb["cells"].insert(nb.at(name) + 1, {**copy.deepcopy(nb.cell(name)), "id": f"more-{name}", "source": more})
+    return nb
+
+
 def an_answer_split_and_copied(nb):
     """A first attempt with a helper in a cell of its own, then a second attempt that calls the helper."""
     at = nb.at("double")
@@ -206,6 +215,7 @@ ROWS = [
     (an_older_release_with_another_stub, 5, "test changed"),
     (an_answer_turned_into_fenced_markdown, FULL, "solution turned"),
     (an_answer_split_and_copied, FULL, "copies"),
+    (an_answer_in_two_cells_the_second_builds_on_the_first, FULL, "split"),
     (a_comment_in_the_cell_and_the_answer_at_the_end, FULL, "metadata lost"),
     (answers_of_another_release_with_other_ids, FULL, "metadata lost"),
     (the_written_answer_in_the_task, FULL, "test changed"),

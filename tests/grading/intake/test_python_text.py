@@ -2,7 +2,7 @@
 
 import pytest
 
-from course.grading.intake.python_text import bound_names, is_python, is_unanswered, without_magics
+from course.grading.intake.python_text import bound_names, builds_on, is_python, is_unanswered, without_magics
 
 STUB = 'def double(x):\n    """Twice x."""\n    raise NotImplementedError  # replace this line by your answer'
 
@@ -19,11 +19,29 @@ STUB = 'def double(x):\n    """Twice x."""\n    raise NotImplementedError  # rep
         ("def broken(x)\n    y = 1\nlater = 2", {"broken", "later"}),
         ("def f():\n    inner = 1", {"f"}),
         ("print(f == 1)", set()),
+        ("d['k'] = 1\na.b = 2", set()),
         ("if x:\n    y = 1\n" + "elif x:\n    z = 1\n" * 2500, {"y", "z"}),
     ],
 )
 def test_names_that_a_cell_binds(text, names):
     assert bound_names(text) == names
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("def f(x): return f(x - 1)", False),
+        ("class f:\n    def again(self): return f()", False),
+        ("f = 1\nprint(f)", False),
+        ("f = cached(f)", True),
+        ("class f(f): pass", True),
+        ("@wrap(f)\ndef f(x): return x", True),
+        ("def f(x, old=f): return old(x)", True),
+        ("f['key'] = 1", True),
+    ],
+)
+def test_a_cell_that_builds_on_an_earlier_one_is_seen(text, expected):
+    assert builds_on(text, {"f"}) is expected
 
 
 @pytest.mark.parametrize(
