@@ -2,13 +2,17 @@
 
 import datetime
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nbgrader.apps.api import NbGraderAPI
 
 from course.commands.collect import command
 from course.grading.collect import store as store_module
 from course.grading.collect.store import Store
+from course.grading.coursefolder import open_course
 
 LESSON = "02_how_it_works"
 
@@ -79,6 +83,14 @@ def test_the_copy_with_the_higher_number_wins(collect, zipped, answered, graded)
     files = {name: answered(LESSON, f"return {word!r}") for name, word in names.items()}
     collect(zipped(files | {f"bob/{LESSON}.ipynb": answered(LESSON)}))
     assert "ten" in graded()
+
+
+def test_nbgrader_sees_the_students_and_not_the_kept_attempts(collect, zipped, answered, course_dir, monkeypatch):
+    collect(zipped({attempt(day): answered(LESSON, f"return {day}") for day in (1, 2)}))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # nbgrader starts alembic
+    api = NbGraderAPI(open_course(course_dir))
+    assert api.get_submitted_students("*") == {"ann"}
+    assert api.get_submission(LESSON, "ann")["timestamp"].startswith("2026-03-02")
 
 
 def test_of_two_names_the_plain_one_is_graded(collect, zipped, answered, graded):
