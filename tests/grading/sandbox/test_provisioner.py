@@ -56,7 +56,8 @@ def test_a_stopped_kernel_leaves_no_process_and_no_file(sandbox, config):
     kernel = Kernel(ConfinedKernelManager, config=config).start()
     folder = Path(kernel.manager.provisioner.folder)
     kernel.run(LEAVE_BEHIND.format(mark=mark), 20, 10**6)
-    assert len(alive_with(mark)) >= 6 and folder.is_dir()
+    assert wait_until(lambda: len(alive_with(mark)) >= 6)
+    assert folder.is_dir()
     kernel.stop()
     assert wait_until(lambda: not alive_with(mark))
     assert not folder.exists()
@@ -72,7 +73,7 @@ def test_nothing_outlives_a_grader_killed_with_9(sandbox):
     arguments = [sys.executable, "-c", grader, LEAVE_BEHIND.format(mark=mark)]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
-        assert len(alive_with(mark)) > 6  # the grader itself carries the mark too
+        assert wait_until(lambda: len(alive_with(mark)) > 6)  # the grader itself carries the mark too
         process.send_signal(signal.SIGKILL)
     assert wait_until(lambda: not alive_with(mark))
 
@@ -91,6 +92,18 @@ def test_a_long_temporary_folder_is_not_used_for_sockets(monkeypatch, tmp_path):
     folder = Path(socket_folder())
     folder.rmdir()
     assert len(str(folder)) < 60
+
+
+def test_folders_of_graders_that_were_killed_are_taken_away(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("course.grading.sandbox.provisioner.LONGEST_FOLDER", 1000)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    for owner in (ended.pid, os.getpid()):
+        (tmp_path / f"sandbox-{owner}-x").mkdir()
+    socket_folder()
+    assert not (tmp_path / f"sandbox-{ended.pid}-x").exists()
+    assert (tmp_path / f"sandbox-{os.getpid()}-x").exists()
 
 
 def test_an_interrupt_ends_the_cell_and_not_the_sandbox(own_kernel):
