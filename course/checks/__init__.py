@@ -1,8 +1,8 @@
 """Checks whose failure is a hint.
 
 ``Exam`` runs the checks of one exercise, ``Question`` those of a question with letters. The modules
-``heads``, ``attention``, ``encodings``, ``layers``, ``order`` and ``figures`` hold the checks themselves; a test cell
-chooses among them and gives the sizes. ``compare`` has what they are made of.
+``heads``, ``attention``, ``encodings``, ``layers``, ``scratch_layers``, ``order`` and ``figures`` hold the
+checks; a test cell chooses among them and gives the sizes. ``compare`` has what they are made of.
 """
 
 from course.checks.compare import check_close, check_shape, check_true
