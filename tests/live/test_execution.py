@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+import tempfile
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -117,12 +118,16 @@ def test_a_notebook_saved_live_falls_back_to_the_picture_when_its_widgets_are_go
 @pytest.fixture(scope="session")
 def colab_widgets(request):
     """A folder with the packages of COLAB_WIDGETS, kept between runs."""
-    folder = Path(request.config.cache.mkdir("colab-widgets"))
-    if not (folder / "ipywidgets").exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, *COLAB_WIDGETS]
-        installed = subprocess.run(command, capture_output=True, text=True)
-        if installed.returncode:
-            pytest.skip(f"the widgets that Colab ships cannot be installed here: {installed.stderr.strip()[-200:]}")
+    folder = Path(request.config.cache.mkdir("colab-widgets")) / "-".join(COLAB_WIDGETS[:2])
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:  # whole or not at all, whoever comes first
+            packages = Path(fresh, "packages")
+            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages]
+            installed = subprocess.run([*command, *COLAB_WIDGETS], capture_output=True, text=True)
+            if installed.returncode:
+                pytest.skip(f"the widgets that Colab ships cannot be installed here: {installed.stderr.strip()[-200:]}")
+            with suppress(OSError):
+                packages.rename(folder)
     return folder
 
 
