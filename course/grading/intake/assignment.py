@@ -64,6 +64,11 @@ class Assignment:
         return {slot.grade_id: slot for slot in self.slots if slot.grade_id}
 
     @cached_property
+    def solutions(self):
+        """The slots of solution cells."""
+        return tuple(slot for slot in self.slots if slot.owner is Owner.SOLUTION)
+
+    @cached_property
     def student_slots(self):
         """The slots whose text comes from the student."""
         return tuple(slot for slot in self.slots if slot.owner in (Owner.SOLUTION, Owner.ANSWER))

@@ -92,19 +92,23 @@ def _is_named(name):
 
 
 def _require_this_assignment(assignment, matching):
-    """NotGradable for an empty notebook and for one of another assignment."""
-    if not any(cell.text.strip() for cell in matching.cells):
+    """NotGradable for an empty notebook and for one of another assignment, which may share an exercise or two."""
+    written = [index for cell, index in zip(matching.cells, matching.slot_of, strict=True) if cell.text.strip()]
+    if not written:
         raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
     ids = {cell.grade_id for cell in matching.cells} - {""}
     foreign = sorted(ids - assignment.by_id.keys())
-    found = [slot for slot in assignment.student_slots if matching.has(slot)]
-    if len(foreign) > len(ids) / 2 and len(found) < len(assignment.student_slots) / 2:
-        raise NotGradable(
-            f"The notebook is not {assignment.name}: it holds {', '.join(map(repr, foreign[:3]))}.", ASK_FOR_THIS
-        )
+    solutions = assignment.solutions
+    shares_little = sum(map(matching.has, solutions)) < len(solutions) / 2
+    if len(foreign) > len(ids) / 2 and shares_little:
+        told = ", ".join(map(repr, foreign[:3]))
+        raise NotGradable(f"The notebook is not {assignment.name}: it holds {told}.", ASK_FOR_THIS)
+    mostly_unknown = written.count(None) > len(written) / 2 and len(foreign) == len(ids)
     known = {slot.index for slot in assignment.by_id.values()}
-    if not matching.claimed & known:
-        raise NotGradable(f"No exercise of {assignment.name} was found in the notebook.", ASK_FOR_THIS)
+    if not matching.claimed & known or (mostly_unknown and shares_little):
+        raise NotGradable(
+            f"The notebook is not {assignment.name}: few or none of its exercises are in it.", ASK_FOR_THIS
+        )
 
 
 def _rank(assignment, name, matching):

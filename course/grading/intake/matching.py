@@ -97,7 +97,7 @@ class Matching:
 
     def _by_definition(self):
         """Cells that define what a solution asks for, where its own cell is gone or still the stub."""
-        for slot in self._solutions():
+        for slot in self.assignment.solutions:
             own = self.answered(slot)
             if own and (not slot.names or any(self.names[i] & slot.names for i in own)):
                 continue
@@ -159,9 +159,6 @@ class Matching:
     def answered(self, slot):
         """Indices of the cells of a slot that hold more than its stub."""
         return [i for i in self.cells_of(slot) if self._answers(i, slot)]
-
-    def _solutions(self):
-        return [slot for slot in self.assignment.slots if slot.owner is Owner.SOLUTION]
 
     def _answers(self, i, slot):
         """Whether a cell holds more than the stub of a slot."""

@@ -82,6 +82,12 @@ def another_lesson(nb):
     return nb
 
 
+def another_lesson_that_shares_an_exercise(nb):
+    cells = [new_code_cell(f"def other_{i}(x): return x + {i}") for i in range(9)]
+    nb["cells"] = [*cells, new_code_cell("def half(x):\n    return x / 2")]
+    return nb
+
+
 def too_many_cells(nb):
     return {**nb, "cells": nb["cells"] + [new_code_cell("1")] * 5000}
 
@@ -102,8 +108,9 @@ ROWS = [
     (a_list, "not a notebook"),
     (nested, "nested too deeply"),
     (no_cells, "The notebook is empty"),
-    (someone_elses_notebook, "No exercise"),
+    (someone_elses_notebook, "few or none of its exercises"),
     (another_lesson, "is not 02_how_it_works"),
+    (another_lesson_that_shares_an_exercise, "few or none of its exercises"),
     (too_many_cells, "more than"),
 ]
 
