@@ -98,17 +98,22 @@ def _require_this_assignment(assignment, matching):
         raise NotGradable("The notebook is empty.", ASK_FOR_THIS)
     ids = {cell.grade_id for cell in matching.cells} - {""}
     foreign = sorted(ids - assignment.by_id.keys())
-    solutions = assignment.solutions
-    shares_little = sum(map(matching.has, solutions)) < len(solutions) / 2
-    if len(foreign) > len(ids) / 2 and shares_little:
+    counted = {slot for slot in assignment.by_id.values() if slot.graded} | {*assignment.solutions}
+    if len(foreign) > len(ids) / 2 and _share(counted, matching) < 1 / 2:
         told = ", ".join(map(repr, foreign[:3]))
         raise NotGradable(f"The notebook is not {assignment.name}: it holds {told}.", ASK_FOR_THIS)
-    mostly_unknown = written.count(None) > len(written) / 2 and len(foreign) == len(ids)
     known = {slot.index for slot in assignment.by_id.values()}
-    if not matching.claimed & known or (mostly_unknown and shares_little):
+    mostly_unknown = written.count(None) > len(written) / 2 and len(foreign) == len(ids)
+    if not matching.claimed & known or (mostly_unknown and _share(assignment.solutions, matching) < 1 / 2):
         raise NotGradable(
             f"The notebook is not {assignment.name}: few or none of its exercises are in it.", ASK_FOR_THIS
         )
+
+
+def _share(slots, matching):
+    """The share of slots to which something was certainly handed in."""
+    certain = [slot for slot in slots if slot.index in matching.certain or slot in matching.elsewhere]
+    return len(certain) / len(slots) if slots else 1
 
 
 def _rank(assignment, name, matching):

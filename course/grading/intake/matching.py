@@ -32,8 +32,12 @@ class Matching:
         self.names = [bound_names(cell.code) if cell.text.strip() else frozenset() for cell in cells]
         self.owner_of_name = {name: s for s in assignment.slots for name in s.names if s.owner is Owner.SOLUTION}
         self.elsewhere = {}
-        for step in (self._by_id, self._by_text, self._by_definition, self._by_likeness, self._by_place):
-            step()
+        self._by_id()
+        self._by_text()
+        self._by_definition()
+        self.certain = frozenset(self.claimed)  # not by guess
+        self._by_likeness()
+        self._by_place()
 
     def cells_of(self, slot):
         """Indices of the handed-in cells of a slot, in their order."""
