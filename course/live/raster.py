@@ -1,4 +1,4 @@
-"""Panels as PNG images, for readers that have neither a kernel nor SVG (GitHub shows no inline SVG)."""
+"""Panels as PNG images, for pages without a kernel: GitHub and others clean inline SVG away or break it."""
 
 from functools import cache, singledispatch
 from pathlib import Path

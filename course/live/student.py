@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.RLock()
 
 
 class Complaint(ValueError):
