@@ -139,6 +139,7 @@ def test_guide_lists_the_lessons():
     }
     expected["core"] = numbers("1 to 9", 150, sum(map(minutes, CORE)), 100, sum(map(by_hand, CORE)))
     assert {row[0]: row[1:] for row in rows} == expected
+    assert len(rows) == len(expected)
 
 
 def test_guide_lists_the_exercises():
