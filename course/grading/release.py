@@ -50,7 +50,7 @@ class FillFields(NbGraderPreprocessor):
         fields = header_fields(Path(self.pyproject), assignment, notebook)
         fields |= {"@LESSON@": notebook, "@GRADED@": " ".join(graded_cells(nb))}
         if not fields["@BADGE@"]:
-            self.log.warning("No Repository in [project.urls] of %s: the release has no Colab badge", self.pyproject)
+            self.log.info("No Repository in [project.urls] of %s: the release has no Colab badge", self.pyproject)
         for cell in nb.cells:
             for name, text in fields.items():
                 cell.source = cell.source.replace(name, text)

@@ -38,7 +38,7 @@ def test_without_a_repository_the_badge_is_left_out_and_the_log_says_so(tmp_path
     pyproject.write_text("[project]\n")
     notebook = new_notebook(cells=[new_markdown_cell("Title\n\n@BADGE@")])
     preprocessor = FillFields(pyproject=str(pyproject), log=logging.getLogger("release"))
-    with caplog.at_level("WARNING"):
+    with caplog.at_level("INFO"):
         preprocessor.preprocess(notebook, RESOURCES)
     assert notebook.cells[0].source == "Title"
     assert "no Colab badge" in caplog.text
