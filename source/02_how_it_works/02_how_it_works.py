@@ -1041,7 +1041,7 @@ def repaired_positional_encoding(seq_len, d_model):
     PE = np.zeros((seq_len, d_model))
     for pos in range(seq_len):
         for i in range(0, d_model, 2):
-            angle = pos / (10000 ** (i / d_model))
+            angle = pos / (10000.0 ** (i / d_model))
             PE[pos, i] = np.sin(angle)
             if i + 1 < d_model:
                 PE[pos, i + 1] = np.cos(angle)
@@ -1068,7 +1068,7 @@ from course.checks import Exam, encodings
 
 exam = Exam("repaired_positional_encoding", encodings.table_odd(sizes=[(10, 7)]))
 ### BEGIN HIDDEN TESTS
-exam.add(encodings.table_odd(sizes=[(40, 7), (30, 15), (9, 1), (25, 3), (60, 21)]))
+exam.add(encodings.table_odd(sizes=[(40, 7), (30, 15), (9, 1), (25, 3), (60, 21), (2, 301)]))
 ### END HIDDEN TESTS
 exam.run()
 
