@@ -3,7 +3,8 @@
 import functools
 from typing import NamedTuple
 
-from course.checks.candidate import Candidate, sentence, student_namespace
+from course.checks.candidate import Candidate, enrol, student_namespace
+from course.checks.exceptions import sentence
 from course.checks.failure import CheckFailed
 from course.checks.state import fresh_state
 
@@ -45,6 +46,8 @@ class Exam:
     def __init__(self, name, *checks, from_scratch=False):
         self.name, self.checks, self.from_scratch = name, list(checks), from_scratch
         self.namespace = student_namespace()
+        self.held = False  # whether all checks ran and held
+        enrol(self)
 
     def add(self, *checks):
         """Put checks at the end of the list."""
@@ -74,6 +77,7 @@ class Exam:
                 "Return what the docstring says, of that very type.",
                 self.progress(passed),
             ) from error
+        self.held = passed > 0
         print(self.progress(passed))
 
     def progress(self, passed):
