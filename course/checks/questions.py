@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from course.checks.candidate import student_namespace
+from course.checks.candidate import enrol, student_namespace
 from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
 
@@ -22,6 +22,8 @@ class Question:
         self.name, self.letters, self.item = name, letters, item
         self.right, self.reasons = None, {}
         self.namespace = student_namespace()
+        self.held = False  # whether the answer was compared with the key and is right
+        enrol(self)
 
     def key(self, right, reasons):
         """The right letter, and for every letter the reason why it is right or wrong."""
@@ -67,6 +69,7 @@ class Question:
         if self.right is None:
             print(f"{label}: you answered {letter}. The reason comes with the grade.")
         elif letter == self.right:
+            self.held = True
             print(f"{label}: {letter} is right. {self.reasons[letter]}")
         else:
             raise CheckFailed(f"you chose {letter}.", self.reasons[letter], f"{label} ✗")

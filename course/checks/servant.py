@@ -5,9 +5,12 @@ what a check would have said. The layers that were built stay here, by number.
 """
 
 import importlib
+import os
+import socket
 
-from course.checks import wire
+from course.checks import frames, wire
 from course.checks.candidate import Candidate, Layer
+from course.checks.exceptions import sentence
 from course.checks.failure import CheckFailed
 
 ASKABLE = {
@@ -41,28 +44,47 @@ ASKABLE = {
 _layers = {}
 
 
+def serve(descriptor, namespace):
+    """Answer what one exam asks through the socket ``descriptor`` about ``namespace``; an empty text ends it."""
+    _layers.clear()
+    with socket.socket(fileno=os.dup(descriptor)) as connection:
+        while request := frames.receive(connection):
+            frames.send(connection, handle(namespace, request))
+
+
 def handle(namespace, request):
     """Answer one request, JSON text, about the names of ``namespace``; returns JSON text."""
     order = wire.loads(request)
     try:
-        candidate = Candidate(order["name"], namespace, order["from_scratch"])
-        if order["method"] == "value":
-            return wire.dumps({"result": candidate.object})
-        target = candidate if order["layer"] is None else _layers[order["layer"]]
-        if order["method"] not in ASKABLE[type(target)]:
-            raise ValueError(f"{order['method']} cannot be asked for")
-        arguments = list(order["arguments"])
-        if order["method"] == "seen_as":
-            arguments[0] = view(arguments[0])
-        result = getattr(target, order["method"])(*arguments, **order["keywords"])
+        reply = wire.dumps(answer(namespace, order))
+        if len(reply) > frames.LARGEST:
+            raise ValueError(f"it takes {len(reply) // 2**20} MiB, at most {frames.LARGEST // 2**20} can be looked at")
     except CheckFailed as failure:
-        return wire.dumps({"failure": (failure.seen, failure.hint)})
-    if isinstance(result, Layer):
-        if result is target:  # train, eval and to give back the layer itself
-            return wire.dumps({"result": None})
-        _layers[len(_layers)] = result
-        return wire.dumps({"layer": len(_layers) - 1})
-    return wire.dumps({"result": result})
+        reply = wire.dumps({"failure": (failure.seen, failure.hint)})
+    except Exception as error:  # a result so odd that looking at it raises
+        seen = f"what {order['name']} returned cannot be examined ({sentence(error)})."
+        reply = wire.dumps({"failure": (seen, "Return what the docstring says, of that very type.")})
+    return reply
+
+
+def answer(namespace, order):
+    """{"result": value}, or {"layer": number} for a layer that was built."""
+    candidate = Candidate(order["name"], namespace, order["from_scratch"])
+    if order["method"] == "value":
+        return {"result": candidate.object}
+    target = candidate if order["layer"] is None else _layers[order["layer"]]
+    if order["method"] not in ASKABLE[type(target)]:
+        raise ValueError(f"{order['method']} cannot be asked for")
+    arguments = list(order["arguments"])
+    if order["method"] == "seen_as":
+        arguments[0] = view(arguments[0])
+    result = getattr(target, order["method"])(*arguments, **order["keywords"])
+    if not isinstance(result, Layer):
+        return {"result": result}
+    if result is target:  # train, eval and to give back the layer itself
+        return {"result": None}
+    _layers[len(_layers)] = result
+    return {"layer": len(_layers) - 1}
 
 
 def view(name):

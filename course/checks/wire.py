@@ -15,6 +15,7 @@ import torch
 from course.checks import probes
 
 MOST_BYTES = 64 * 2**20  # of one array; an exam's own are a few kilobytes
+WIDEST_PROBE = 1024  # features; a probe is made anew from what arrives, and its weights grow with the square
 _PLAIN = (bool, int, float, str)
 
 
@@ -128,7 +129,10 @@ def _decode_probe(value):
     kind = getattr(probes, value["probe"])
     if not (isinstance(kind, type) and issubclass(kind, torch.nn.Module)):
         raise ValueError(value["probe"])
-    return kind.from_state(_decode(value["state"])).train(bool(value["training"]))
+    state = _decode(value["state"])
+    if any(size > WIDEST_PROBE for tensor in state.values() for size in tensor.shape):
+        raise ValueError(f"a probe wider than {WIDEST_PROBE}")
+    return kind.from_state(state).train(bool(value["training"]))
 
 
 def _decode_raised(value):

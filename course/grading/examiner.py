@@ -18,11 +18,16 @@ class StudentGone(Exception):
     """The student's process gave no answer; the text says which limit it met."""
 
 
+class NoAnswer(CheckFailed):
+    """A check that did not hold because the student's process is gone."""
+
+
 class Student:
     """The student's process. ``ask`` takes a request and returns the reply, both JSON text, or raises StudentGone."""
 
     def __init__(self, ask):
         self.ask = ask
+        self.exams = []  # that the test cell has made
 
     def candidate(self, name, from_scratch):
         """What the notebook calls ``name``; CheckFailed at the first question when it is not defined."""
@@ -34,7 +39,7 @@ class Student:
         try:
             reply = wire.loads(self.ask(wire.dumps(order)))
         except StudentGone as gone:
-            raise CheckFailed(
+            raise NoAnswer(
                 f"{order['name']} gave no result: {gone}.", "Run it on a small input of your own first."
             ) from None
         except wire.WireError:
@@ -43,8 +48,8 @@ class Student:
             raise CheckFailed(f"{order['name']} gave an answer that cannot be read.", "Return what the docstring says.")
         kind, content = next(iter(reply.items()))
         if kind == "failure":
-            seen, hint = (str(text)[:400] for text in content)
-            raise CheckFailed(seen, hint)
+            texts = content if isinstance(content, tuple | list) else [content]
+            raise CheckFailed(*(str(text)[:400] for text in texts[:2]))
         if kind == "layer":
             return RemoteLayer(self, order | {"layer": content})
         return content
@@ -90,10 +95,14 @@ for _stand_in, _original in ((RemoteCandidate, Candidate), (RemoteLayer, Layer))
 
 
 class Outcome(NamedTuple):
-    """What came of a test cell: what it printed, and the failure or None when it ran to its end."""
+    """What came of a test cell: what it printed, the failure or None, and whether every exam in it ran and held.
+
+    A cell without a failure that proved nothing, for it made no exam or ran none, is a mistake of the course.
+    """
 
     printed: str
     failure: CheckFailed | None
+    proved: bool
 
 
 def run_test(source, setup, student, names=()):
@@ -106,9 +115,13 @@ def run_test(source, setup, student, names=()):
     with contextlib.redirect_stdout(printed):
         try:
             for name in names:
-                with contextlib.suppress(CheckFailed):  # the question itself says that nothing is defined
+                try:
                     namespace[name] = student.value(name)
+                except NoAnswer:
+                    raise
+                except CheckFailed:  # the question itself says that nothing is defined
+                    pass
             exec(compile(source, "<test>", "exec"), namespace)
         except CheckFailed as failure:
-            return Outcome(printed.getvalue(), failure)
-    return Outcome(printed.getvalue(), None)
+            return Outcome(printed.getvalue(), failure, proved=False)
+    return Outcome(printed.getvalue(), None, bool(student.exams) and all(exam.held for exam in student.exams))
