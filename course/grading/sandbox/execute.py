@@ -140,7 +140,7 @@ class SandboxedExecute(Execute):
 
     def blame_last_cell(self, kernel):
         """Mark the last cell of a student that ran as the one that left the process dying."""
-        ending = getattr(kernel.manager.provisioner, "stopped_for", None) or "died"
+        ending = kernel.ended_for() or "died"
         for past in reversed(self.history):
             if past.repeat and not is_test(past.cell):
                 past.repeat = False

@@ -108,6 +108,10 @@ class Kernel:
     def is_alive(self):
         return self.manager is not None and self.manager.is_alive()
 
+    def ended_for(self):
+        """The limit for which the sandbox was ended, or None."""
+        return getattr(self.manager.provisioner, "stopped_for", None)
+
     def language_info(self):
         """What the kernel says about its language, for the notebook's metadata."""
         self.client.kernel_info()
@@ -164,7 +168,7 @@ class _CellRun:
     def cause_of_death(self):
         if self.ending != "finished":
             return self.ending
-        return getattr(self.kernel.manager.provisioner, "stopped_for", None) or "died"
+        return self.kernel.ended_for() or "died"
 
     def asks_to_exit(self):
         payload = self.reply.get("payload") or []

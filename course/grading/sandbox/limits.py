@@ -15,6 +15,17 @@ class Limits:
     processes: int = 128  # an idle notebook kernel has about 12 threads
     open_files: int = 256
 
+    def for_process(self):
+        """What the operating system enforces in each process, {name in the module resource: value}."""
+        return {
+            "RLIMIT_DATA": self.memory,
+            "RLIMIT_FSIZE": self.file_size,
+            # The watcher ends the sandbox at the limit; where a bomb outruns it, it is stopped here.
+            "RLIMIT_NPROC": 2 * self.processes,
+            "RLIMIT_NOFILE": self.open_files,
+            "RLIMIT_CORE": 0,
+        }
+
     def sentence(self, kind):
         """How the limit named ``kind`` reads in a message to a student."""
         return {

@@ -139,14 +139,7 @@ class SandboxProvisioner(LocalProvisioner):
             "imports": imports,
             "sockets": sockets,
             "user": user,
-            "limits": {
-                "RLIMIT_DATA": limits.memory,
-                "RLIMIT_FSIZE": limits.file_size,
-                # The watcher ends the sandbox at the limit; where a bomb outruns it, it is stopped here.
-                "RLIMIT_NPROC": 2 * limits.processes,
-                "RLIMIT_NOFILE": limits.open_files,
-                "RLIMIT_CORE": 0,
-            },
+            "limits": limits.for_process(),
         }
         return [*command, "--", *python, "/run/inside.py", json.dumps(task)], descriptors
 

@@ -1,0 +1,167 @@
+"""One fork of the warm process, used like a notebook kernel; a cold kernel where no fork can be had."""
+
+import logging
+import platform
+import select
+import signal
+import time
+
+from course.grading.sandbox.kernel import FLOOD, POLITE, Run
+from course.grading.sandbox.outputs import Outputs
+from course.grading.sandbox.provisioner import SandboxProvisioner
+from course.grading.sandbox.watch import Watcher
+from course.grading.warm.channel import CHUNK, BadMessage, pack
+from course.grading.warm.process import NoFork
+
+log = logging.getLogger(__name__)
+PYTHON = {  # what ipykernel says of its language
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}
+
+
+class WarmKernel:
+    """A student's process with the methods of ``sandbox.kernel.Kernel``.
+
+    ``warm`` is the WarmProcess; ``make_cold`` makes the Kernel that takes over where there is no fork.
+    """
+
+    def __init__(self, warm, make_cold, config=None):
+        settings = SandboxProvisioner(config=config)
+        self.warm, self.make_cold = warm, make_cold
+        self.limits, self.watch_interval = settings.limits, settings.watch_interval
+        self.cold = self.fork = self.watcher = None
+        self.stopped_for, self.requests = None, 0
+
+    def start(self):
+        self.stopped_for = None
+        try:
+            self.fork = self.warm.fork(self.limits)
+        except NoFork as trouble:
+            log.warning("No warm start, so a cold kernel is used: %s", trouble)
+            self.cold = self.make_cold().start()
+            return self
+        self.watcher = Watcher(self.fork.pid, self.limits, self.stop_for, self.watch_interval)
+        self.watcher.start()
+        return self
+
+    def stop_for(self, kind):
+        """End the fork because it passed the limit ``kind``; called from the watcher's thread."""
+        self.stopped_for = kind
+        self.fork.signal(signal.SIGKILL)
+
+    def stop(self):
+        """End the fork at once; every process in it ends too."""
+        if self.cold:
+            self.cold.stop()
+        if self.fork:
+            self.watcher.end()
+            self.watcher.join()
+            self.fork.end()
+        self.cold = self.fork = self.watcher = None
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+    def is_alive(self):
+        return self.cold.is_alive() if self.cold else self.fork is not None and self.fork.is_alive()
+
+    def ended_for(self):
+        """The limit for which it was ended, or None."""
+        return self.cold.ended_for() if self.cold else self.stopped_for
+
+    def language_info(self):
+        return self.cold.language_info() if self.cold else PYTHON
+
+    def run(self, source, time_limit, output_limit):
+        """Run ``source``; its ``time_limit`` (s) holds even for code that ignores interrupts."""
+        if self.cold:
+            return self.cold.run(source, time_limit, output_limit)
+        return self.request({"cell": source}, time_limit, output_limit)
+
+    def request(self, order, time_limit, output_limit):
+        """Send one request and take in what comes until its reply, its limit or its end."""
+        return _Request(self, Outputs(output_limit)).until_end(order, time_limit)
+
+
+class _Request:
+    """The state of one request: what has been asked and what has been heard."""
+
+    def __init__(self, kernel, outputs):
+        self.kernel, self.outputs, self.fork = kernel, outputs, kernel.fork
+        kernel.requests += 1
+        self.number = kernel.requests
+        self.reply, self.closed = None, False
+
+    def until_end(self, order, time_limit):
+        started = time.monotonic()
+        deadline = started + time_limit if time_limit else float("inf")
+        ending = "finished"
+        if not self.say({"request": self.number, **order}):
+            self.closed = True
+        while self.reply is None and not self.closed:
+            self.listen(min(1.0, max(0.0, deadline - time.monotonic())))
+            flooded = self.outputs.received > FLOOD * self.outputs.limit
+            late = time.monotonic() >= deadline
+            if self.reply is not None or self.closed or not (late or (flooded and ending == "finished")):
+                continue
+            if ending == "finished":
+                passed = self.kernel.watcher.passed()
+                ending = passed or ("output" if flooded else "time")
+                if passed:
+                    break
+                self.fork.signal(signal.SIGINT)
+                deadline = time.monotonic() + POLITE
+            else:
+                break
+        if self.reply is None:
+            ending = self.kernel.stopped_for or ("died" if ending == "finished" else ending)
+            self.kernel.stop()
+        return Run(ending, self.reply, self.outputs, self.kernel.is_alive(), time.monotonic() - started)
+
+    def say(self, message):
+        """Send a message; False where nobody is left to read it."""
+        data = memoryview(pack(message))
+        while data:
+            if not select.select([], [self.fork.line], [], POLITE)[1]:
+                return False  # it reads nothing, and an honest one waits for requests
+            try:
+                data = data[self.fork.line.send(data) :]
+            except OSError:
+                return False
+        return True
+
+    def listen(self, seconds):
+        """Take in what has arrived, waiting up to ``seconds`` for it."""
+        if not select.select([self.fork.line], [], [], seconds)[0]:
+            return
+        try:
+            data = self.fork.line.recv(CHUNK)
+            for message, size in self.fork.unpacker.feed(data):
+                self.hear(message, size)
+        except (OSError, BadMessage):  # it is gone, or what it sends cannot be read any more
+            self.closed = True
+            return
+        self.closed = not data
+
+    def hear(self, message, size):
+        """A student's process can send anything: what is not expected is no message."""
+        if message.get("request") != self.number:
+            return
+        if isinstance(message.get("reply"), dict):
+            self.reply = message["reply"]
+        elif isinstance(message.get("content"), dict) and isinstance(message.get("output"), str):
+            content = message["content"]
+            metadata = content.get("metadata") or {}
+            try:
+                self.outputs.add(
+                    {"header": {"msg_type": message["output"]}, "metadata": metadata, "content": content}, size
+                )
+            except (TypeError, AttributeError, KeyError):
+                return
