@@ -16,7 +16,9 @@ def executed(request, tmp_path_factory):
     notebook = nbformat.read(SOURCE / request.param / f"{request.param}.ipynb", as_version=4)
     folder = tmp_path_factory.mktemp(request.param)
     environment = os.environ | {"NBGRADER_EXECUTION": "autograde"}
-    client = NotebookClient(notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(
+        notebook, timeout=120, allow_errors=True, coalesce_streams=True, resources={"metadata": {"path": str(folder)}}
+    )
     client.execute(env=environment)
     return notebook
 
