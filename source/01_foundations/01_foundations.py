@@ -27,7 +27,6 @@ import numpy as np
 import torch
 
 from course import attention, plots
-from course.checks import Exam, Question, averages, heads
 from course.live import head_splitter, order_bench
 
 # %% [markdown]
@@ -132,6 +131,8 @@ def weighted_average(weights, values):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_weighted_average_values", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, averages
+
 exam = Exam(
     "weighted_average",
     averages.average_shape(queries=1, keys=2, width=3),
@@ -150,6 +151,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_weighted_average_kept", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, averages
+
 exam = Exam(
     "weighted_average",
     averages.average_by_hand(weights=[[0.25, 0.75]], values=[[8.0, 0.0], [0.0, 4.0]], expected=[[2.0, 3.0]]),
@@ -225,6 +228,8 @@ def head_width(d_model, num_heads):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_head_width_values", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("head_width", heads.widths(cases=[(8, 2, 4)]))
 ### BEGIN HIDDEN TESTS
 exam.add(heads.widths(cases=[(12, 3, 4), (35, 5, 7), (7, 7, 1), (9, 1, 9), (384, 12, 32)]))
@@ -232,6 +237,8 @@ exam.add(heads.widths(cases=[(12, 3, 4), (35, 5, 7), (7, 7, 1), (9, 1, 9), (384,
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_head_width_error", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads
+
 exam = Exam("head_width", heads.refuses_uneven(cases=[(8, 3)]))
 ### BEGIN HIDDEN TESTS
 exam.add(heads.refuses_uneven(cases=[(9, 2), (10, 4), (3, 6), (100, 7)]))
@@ -302,6 +309,8 @@ order_question = "B"
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_order_question", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("order_question", letters="ABCD")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -361,6 +370,8 @@ key_terms = {"head": "C", "projection": "B", "positional encoding": "A"}
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_key_terms_head", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question, averages
+
 question = Question("key_terms", letters="ABCDE", item="head")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -377,6 +388,8 @@ question.key(
 question.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_key_terms_projection", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("key_terms", letters="ABCDE", item="projection")
 ### BEGIN HIDDEN TESTS
 question.key(
@@ -393,6 +406,8 @@ question.key(
 question.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_key_terms_positional_encoding", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Question
+
 question = Question("key_terms", letters="ABCDE", item="positional encoding")
 ### BEGIN HIDDEN TESTS
 question.key(

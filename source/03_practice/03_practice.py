@@ -32,7 +32,6 @@ import torch
 import torch.nn as nn
 
 from course import attention, experiments, plots
-from course.checks import Exam, encodings, figures, heads, layers, order, scratch_layers
 from course.live import encoding_explorer, order_bench
 
 # %% [markdown]
@@ -108,6 +107,8 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttention_output", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, layers
+
 exam = Exam("MultiHeadAttention", layers.wrapped_output(cases=[(2, 5, 12, 3)]))
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -118,6 +119,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttention_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, layers
+
 exam = Exam("MultiHeadAttention", layers.wrapped_weights(cases=[(2, 5, 12, 3)]))
 ### BEGIN HIDDEN TESTS
 exam.add(layers.wrapped_weights(cases=[(3, 5, 12, 4), (2, 7, 15, 3), (1, 6, 8, 1), (4, 1, 6, 2), (2, 3, 7, 7)]))
@@ -233,6 +236,8 @@ class MultiHeadAttentionFromScratch(nn.Module):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttentionFromScratch_values", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, scratch_layers
+
 exam = Exam(
     "MultiHeadAttentionFromScratch",
     scratch_layers.scratch_shapes(case=(2, 5, 12, 3)),
@@ -249,6 +254,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttentionFromScratch_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, scratch_layers
+
 exam = Exam(
     "MultiHeadAttentionFromScratch",
     scratch_layers.scratch_mask(case=(2, 5, 12, 3), kinds=["shape (T, S)"]),
@@ -266,6 +273,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttentionFromScratch_structure", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, heads, scratch_layers
+
 exam = Exam(
     "MultiHeadAttentionFromScratch",
     scratch_layers.scratch_structure(cases=[(12, 3)]),
@@ -281,6 +290,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_MultiHeadAttentionFromScratch_gradients", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, scratch_layers
+
 exam = Exam(
     "MultiHeadAttentionFromScratch", scratch_layers.scratch_gradients(case=(2, 5, 12, 3)), from_scratch=True
 )
@@ -378,6 +389,8 @@ def positional_encoding(seq_len, d_model):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_positional_encoding_values", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam(
     "positional_encoding",
     encodings.table_shape(sizes=[(3, 8)]),
@@ -389,6 +402,8 @@ exam.add(encodings.table_values(sizes=[(7, 10), (100, 16), (5, 2), (1, 6), (33, 
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_positional_encoding_odd", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam("positional_encoding", encodings.table_odd(sizes=[(30, 7)]))
 ### BEGIN HIDDEN TESTS
 exam.add(encodings.table_odd(sizes=[(9, 5), (6, 1), (40, 3), (3, 33), (100, 15)]))
@@ -396,6 +411,8 @@ exam.add(encodings.table_odd(sizes=[(9, 5), (6, 1), (40, 3), (3, 33), (100, 15)]
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_positional_encoding_table", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam("positional_encoding", encodings.table_kind(seq_len=6, d_model=4))
 ### BEGIN HIDDEN TESTS
 exam.add(encodings.table_fresh(seq_len=5, d_model=6), encodings.table_kind(seq_len=1, d_model=2))
@@ -462,6 +479,8 @@ def plot_positional_encoding(pe):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_plot_positional_encoding_image", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, figures
+
 exam = Exam(
     "plot_positional_encoding",
     figures.plots_pe(sizes=[(20, 8)]),
@@ -473,6 +492,8 @@ exam.add(figures.plots_pe(sizes=[(6, 4), (5, 9), (7, 3), (50, 16), (2, 33)]))
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_plot_positional_encoding_labels", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, figures
+
 exam = Exam(
     "plot_positional_encoding",
     figures.plot_labels(rows=20, columns=8),
@@ -551,6 +572,8 @@ def add_positional_encoding(x):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_add_positional_encoding_values", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam(
     "add_positional_encoding",
     encodings.on_own_or_lent("positional_encoding", encodings.sum_values(sizes=[(2, 5, 6)])),
@@ -566,6 +589,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_add_positional_encoding_keeps", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, encodings
+
 exam = Exam(
     "add_positional_encoding",
     encodings.on_own_or_lent("positional_encoding", encodings.sum_keeps_kind(batch=2, time=5, width=6)),
@@ -622,6 +647,8 @@ def order_sensitivity(model, x, permutation):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_order_sensitivity_value", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, order
+
 exam = Exam(
     "order_sensitivity",
     order.sensitivity_by_hand(x=[1.0, 2.0, 5.0], permutation=[1, 2, 0], place=1.0, expected=3.0),
@@ -645,6 +672,8 @@ exam.add(
 exam.run()
 
 # %% nbgrader={"grade": true, "grade_id": "test_order_sensitivity_state", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from course.checks import Exam, order
+
 exam = Exam("order_sensitivity", order.sensitivity_float(batch=4, permutation=[1, 2, 0], width=3))
 ### BEGIN HIDDEN TESTS
 exam.add(order.sensitivity_leaves(batch=4, permutation=[1, 2, 0], width=5))
