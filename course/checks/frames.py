@@ -14,20 +14,29 @@ def send(connection, text):
     connection.sendall(_LENGTH.pack(len(data)) + data)
 
 
-def receive(connection):
-    """The next text. EOFError when the connection ends, ValueError for what ``send`` would not have sent."""
-    (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
+def take(received):
+    """Take the first text out of a bytearray; None while it is not complete, ValueError where it is none."""
+    if len(received) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack_from(received)
     if length > LARGEST:
         raise ValueError(f"a text of {length} bytes, wanted at most {LARGEST}")
-    return _exactly(connection, length).decode("ascii")
+    end = _LENGTH.size + length
+    if len(received) < end:
+        return None
+    data = bytes(received[_LENGTH.size : end])
+    del received[:end]
+    return data.decode("ascii")
 
 
-def _exactly(connection, size):
-    parts = []
-    while size:
-        part = connection.recv(min(size, 2**16))
+def receive(connection):
+    """The next text. EOFError when the connection ends, ValueError for what ``send`` would not have sent."""
+    received = bytearray()
+    while (text := take(received)) is None:
+        part = connection.recv(2**18)
         if not part:
             raise EOFError("the other side has gone")
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        received += part
+    if received:
+        raise ValueError(f"{len(received)} bytes behind a text, wanted none before it is answered")
+    return text

@@ -36,12 +36,14 @@ class Question:
     def answer(self):
         """The letter that was given. CheckFailed when there is none, or one that is not offered."""
         offered = ", ".join(self.letters)
-        if self.name not in self.namespace:
+        elsewhere = self.namespace.get("__student__")  # the student's process, where it is another one
+        names = self.namespace if elsewhere is None else elsewhere.values(self.name)
+        if self.name not in names:
             raise CheckFailed(
                 f"{self.name} is not defined.",
                 f"Write one of the letters {offered} between the quotes, and run the cell.",
             )
-        value, label = self.namespace[self.name], self.name
+        value, label = names[self.name], self.name
         if self.item is not None:
             label = f"{self.name}[{self.item!r}]"
             if not isinstance(value, dict):

@@ -37,10 +37,7 @@ class _Watch(TorchDispatchMode):
 
     def note(self, what):
         self.found = self.found or what
-        raise CheckFailed(
-            f"this answer calls {self.found}.",
-            "Write this one from scratch, with matrix products, softmax and nn.Linear; nothing ready-made.",
-        )
+        raise refusal(self.found)
 
     def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
         name = operator.name().removeprefix("aten::")
@@ -59,6 +56,14 @@ class _Watch(TorchDispatchMode):
         module = str(frame.f_globals.get("__name__"))
         if module.startswith(("torch.nn.attention", "course.")) and module not in _EXAMINER:
             self.note(f"{frame.f_code.co_name} of {module}".removeprefix("<module> of "))
+
+
+def refusal(what):
+    """What an answer gets to read that calls ``what``."""
+    return CheckFailed(
+        f"this answer calls {what}.",
+        "Write this one from scratch, with matrix products, softmax and nn.Linear; nothing ready-made.",
+    )
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ what a check would have said. The layers that were built stay here, by number.
 import importlib
 import os
 import socket
+import sys
 
 from course.checks import frames, wire
 from course.checks.candidate import Candidate, Layer
@@ -44,9 +45,10 @@ ASKABLE = {
 _layers = {}
 
 
-def serve(descriptor, namespace):
-    """Answer what one exam asks through the socket ``descriptor`` about ``namespace``; an empty text ends it."""
+def serve(descriptor):
+    """Answer what one exam asks through the socket ``descriptor`` about the notebook's names; an empty text ends it."""
     _layers.clear()
+    namespace = vars(sys.modules["__main__"])
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         while request := frames.receive(connection):
             frames.send(connection, handle(namespace, request))

@@ -54,9 +54,14 @@ class Student:
             return RemoteLayer(self, order | {"layer": content})
         return content
 
-    def value(self, name):
-        """A plain value, such as the answer to a question. CheckFailed when the name is not defined."""
-        return self.request({"name": name, "from_scratch": False, "layer": None}, "value")
+    def values(self, name):
+        """{name: plain value}, such as the answer to a question; empty when the name is not defined."""
+        try:
+            return {name: self.request({"name": name, "from_scratch": False, "layer": None}, "value")}
+        except NoAnswer:
+            raise
+        except CheckFailed:
+            return {}
 
 
 class _Remote:
@@ -105,8 +110,8 @@ class Outcome(NamedTuple):
     proved: bool
 
 
-def run_test(source, setup, student, names=()):
-    """Run a test cell's source here, after the lesson's imports; ``names`` are questions answered by plain values.
+def run_test(source, setup, student):
+    """Run a test cell's source here, after the lesson's imports.
 
     Raises what a faulty test cell raises: that is the course's mistake, never the student's.
     """
@@ -114,13 +119,6 @@ def run_test(source, setup, student, names=()):
     exec(compile(setup, "<imports>", "exec"), namespace)
     with contextlib.redirect_stdout(printed):
         try:
-            for name in names:
-                try:
-                    namespace[name] = student.value(name)
-                except NoAnswer:
-                    raise
-                except CheckFailed:  # the question itself says that nothing is defined
-                    pass
             exec(compile(source, "<test>", "exec"), namespace)
         except CheckFailed as failure:
             return Outcome(printed.getvalue(), failure, proved=False)

@@ -64,7 +64,9 @@ def failures(lesson, exercise, answer):
                 exec(other.solution, names)
         with contextlib.suppress(Exception):  # an answer may raise, as a cell may
             exec(answer, names)
-        student = Student(lambda request: handle(names, request))
-        asked = [exercise.name] if exercise.is_question else []
-        outcomes = {test_id: run_test(test, lesson.setup, student, asked) for test_id, test in exercise.tests.items()}
+        outcomes = {
+            test_id: run_test(test, lesson.setup, Student(lambda request: handle(names, request)))
+            for test_id, test in exercise.tests.items()
+        }
+    assert all(outcome.proved != bool(outcome.failure) for outcome in outcomes.values())
     return {test_id: str(outcome.failure) for test_id, outcome in outcomes.items() if outcome.failure}

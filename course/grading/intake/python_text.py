@@ -64,10 +64,10 @@ def _next_command(lines, start):
 @lru_cache(maxsize=4096)  # matching asks about the same cell several times
 def is_python(text):
     """Whether a cell's text is Python as it stands, magics left out."""
-    return _parse(text) is not None
+    return parse(text) is not None
 
 
-def _parse(text):
+def parse(text):
     """The syntax tree of a cell's text, magics left out; None where it is not Python."""
     if len(text) > LONGEST:
         return None
@@ -82,7 +82,7 @@ def _parse(text):
 @lru_cache(maxsize=4096)
 def bound_names(text):
     """Names that the text defines or assigns at its top level, also where it is not quite Python."""
-    tree = _parse(text)
+    tree = parse(text)
     if tree is None:
         return frozenset(name for found in BINDING.findall(text[:LONGEST]) for name in found if name)
     return frozenset(_bound(tree.body))
@@ -108,7 +108,7 @@ def _bound(nodes):
 
 def builds_on(text, names):
     """Whether a cell needs one of the names before it binds it: ``class A(A)``, ``f = cached(f)``, ``d["k"] = 1``."""
-    tree, bound = _parse(text), set()
+    tree, bound = parse(text), set()
     for node in tree.body if tree else ():
         if any(name in names and name not in bound for part in _run_at_once(node) for name in _names(part, ast.Load)):
             return True
@@ -133,7 +133,7 @@ def is_unanswered(text, released):
     """Whether a solution cell is still a stub: the released one, nothing, or definitions whose bodies do nothing."""
     if same_text(text, released):
         return True
-    tree = _parse(text)
+    tree = parse(text)
     return tree is not None and all(map(_does_nothing, tree.body))
 
 

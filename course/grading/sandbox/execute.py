@@ -23,7 +23,6 @@ from course.grading.sandbox.outputs import error_output
 from course.grading.sandbox.provisioner import SandboxProvisioner
 
 STOPPED_BEFORE = 1  # seconds for a cell that ran too long the first time: what it defined came before
-STUDENT = "student"  # the name of the kernel in which a student's code runs
 UNCONFINED = "Graded without a sandbox: this submission's code ran with the instructor's rights."
 
 
@@ -68,15 +67,14 @@ class SandboxedExecute(Execute):
         if not self.unconfined:
             self.require_sandbox(resources)
         self.limits = SandboxProvisioner(config=self.config).limits
-        self.kernels, self.history, self.events = {}, [], []
+        self.kernel, self.history, self.events = self.make_kernel(), [], []
         try:
-            nb.metadata["language_info"] = self.kernel(STUDENT).language_info()
+            nb.metadata["language_info"] = self.kernel.start().language_info()
             for index, cell in enumerate(nb.cells):
                 if is_executed(cell):
                     self.run_cell(cell, messages.cell_name(cell, index))
         finally:
-            for kernel in self.kernels.values():
-                kernel.stop()
+            self.kernel.stop()
         self.mark(nb)
         return nb, resources
 
@@ -91,56 +89,50 @@ class SandboxedExecute(Execute):
                 shutil.rmtree(course.format_path(course.autograded_directory, about["student"], about["assignment"]))
             raise
 
-    def kernel_name_of(self, cell):
-        """Which kernel runs ``cell``. A subclass may send tests to one that no student's code has touched."""
-        return STUDENT
-
-    def make_kernel(self, name):
+    def make_kernel(self):
+        """The process of the student's code, not started yet."""
         manager = UnconfinedKernelManager if self.unconfined else self.confined_manager
         return Kernel(manager, self.folder, self.startup_timeout, self.config)
 
-    def kernel(self, name):
-        """The kernel called ``name``, started when it is first needed."""
-        if name not in self.kernels:
-            self.kernels[name] = self.make_kernel(name).start()
-        return self.kernels[name]
+    def ready_kernel(self):
+        """The kernel, alive: one that died since the last cell was ended by something that this cell left running."""
+        if not self.kernel.is_alive():
+            self.blame_last_cell()
+            self.recover()
+        return self.kernel
 
     def run_cell(self, cell, name):
         """Run one cell, write its outputs, and have a kernel ready for the next."""
-        kernel = self.kernel(self.kernel_name_of(cell))
-        if not kernel.is_alive():  # ended by something that an earlier cell left running
-            self.blame_last_cell(kernel)
-            self.recover(kernel)
-        limit = self.time_limit(cell)
+        kernel, limit = self.ready_kernel(), self.time_limit(cell)
         run = kernel.run(cell.source, limit, self.output_limit)
         self.write(cell, name, run)
         finished = run.ending == "finished"
         self.history.append(Past(cell, name, repeat=run.alive, limit=limit if finished else STOPPED_BEFORE))
         if not run.alive:
-            self.recover(kernel)
+            self.recover()
 
     def time_limit(self, cell):
         """Seconds for ``cell``; None where the configuration sets no limit."""
         return self._get_timeout(cell)
 
-    def recover(self, kernel):
-        """Start ``kernel`` anew and repeat what made its state, without the cells that ended a kernel.
+    def recover(self):
+        """Start the kernel anew and repeat what made its state, without the cells that ended a kernel.
 
         A cell that ends the kernel while it is repeated is left out too, so this comes to an end.
         """
-        kernel.restart()
+        self.kernel.restart()
         for past in self.history:
-            if past.repeat and not is_test(past.cell) and self.kernels[self.kernel_name_of(past.cell)] is kernel:
-                run = kernel.run(past.cell.source, past.limit, self.output_limit)
+            if past.repeat and not is_test(past.cell):
+                run = self.kernel.run(past.cell.source, past.limit, self.output_limit)
                 if not run.alive:
                     past.repeat = False
                     self.record(past.name, run.ending)
-                    return self.recover(kernel)
+                    return self.recover()
         return None
 
-    def blame_last_cell(self, kernel):
+    def blame_last_cell(self):
         """Mark the last cell of a student that ran as the one that left the process dying."""
-        ending = kernel.ended_for() or "died"
+        ending = self.kernel.ended_for() or "died"
         for past in reversed(self.history):
             if past.repeat and not is_test(past.cell):
                 past.repeat = False

@@ -1,9 +1,11 @@
 """One notebook kernel and the runs of single cells in it, each with an end."""
 
 import contextlib
+import socket
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import zmq
 from jupyter_client.kernelspec import KernelSpec
@@ -74,10 +76,15 @@ class Kernel:
         self.make_manager = lambda: manager(config=config)
         self.folder, self.startup_timeout = folder, startup_timeout
         self.manager = self.client = None
+        self.line = self.line_inside = None  # a socket, and the number under which its other end is open in the kernel
 
     def start(self):
         self.manager = self.make_manager()
-        self.manager.start_kernel(cwd=self.folder, extra_arguments=["--HistoryManager.hist_file=:memory:"])
+        self.line, inside = socket.socketpair()
+        with inside:
+            self.line_inside = inside.fileno()
+            options = ["--HistoryManager.hist_file=:memory:"]
+            self.manager.start_kernel(cwd=self.folder, extra_arguments=options, pass_fds=[self.line_inside])
         self.client = self.manager.client()
         # Holds for the sockets that the client makes from here on: its own protection against huge messages.
         self.client.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
@@ -93,13 +100,15 @@ class Kernel:
 
     def stop(self):
         """End the kernel at once; every process in it ends too."""
+        if self.line:
+            self.line.close()
         if self.client:
             self.client.stop_channels()
         if self.manager:
             with contextlib.suppress(RuntimeError):  # it may be gone already
                 self.manager.shutdown_kernel(now=True)
             self.manager.cleanup_resources()
-        self.manager = self.client = None
+        self.manager = self.client = self.line = None
 
     def restart(self):
         self.stop()
@@ -119,10 +128,16 @@ class Kernel:
 
     def run(self, source, time_limit, output_limit):
         """Run ``source``; its ``time_limit`` (s) holds even for code that ignores interrupts."""
-        return _CellRun(self, Outputs(output_limit)).until_end(source, time_limit)
+        return CellRun(self, Outputs(output_limit)).until_end(source, time_limit)
+
+    def exchange(self, time_limit, output_limit):
+        """An exam's questions to the process, within the limits of one cell."""
+        from course.grading.sandbox.exchange import Exchange  # which is made from the classes here
+
+        return Exchange(self, time_limit, output_limit)
 
 
-class _CellRun:
+class CellRun:
     """The state of one run: what has been asked and what has been heard."""
 
     def __init__(self, kernel, outputs):
@@ -131,31 +146,44 @@ class _CellRun:
         self.ending = "finished"
 
     def until_end(self, source, time_limit):
-        started = time.monotonic()
-        self.request = self.kernel.client.execute(source, store_history=True, allow_stdin=False, stop_on_error=False)
-        deadline = started + time_limit if time_limit else float("inf")
-        while not self.complete():
-            if not self.kernel.is_alive():
-                self.listen(0.05)  # the last words on their way
-                self.ending = self.cause_of_death()
-                break
-            self.listen(min(0.1, max(0.0, deadline - time.monotonic())))
-            flooded = self.outputs.received > FLOOD * self.outputs.limit
-            if self.ending == "finished" and (time.monotonic() >= deadline or flooded) and not self.complete():
-                passed = self.passed_limit()
-                self.ending = passed or ("output" if flooded else "time")
-                if passed:
-                    self.kernel.stop()
-                    break
-                self.kernel.manager.interrupt_kernel()
-                deadline = time.monotonic() + POLITE
-            elif self.ending != "finished" and time.monotonic() >= deadline:
-                self.kernel.stop()
-                break
+        self.begin(source, time_limit)
+        while not self.complete() and self.step():
+            pass
         if self.reply and self.asks_to_exit():
             self.ending = "exit"
             self.kernel.stop()
-        return Run(self.ending, self.reply, self.outputs, self.kernel.is_alive(), time.monotonic() - started)
+        return self.outcome()
+
+    def begin(self, source, time_limit, **options):
+        """Ask the kernel to run ``source``; see ``jupyter_client`` for the options."""
+        self.started = time.monotonic()
+        self.request = self.kernel.client.execute(source, allow_stdin=False, stop_on_error=False, **options)
+        self.deadline = self.started + time_limit if time_limit else float("inf")
+
+    def step(self):
+        """Listen for a moment and hold the run to its limits; False once its process is gone."""
+        if not self.kernel.is_alive():
+            self.listen(0.05)  # the last words on their way
+            self.ending = self.cause_of_death()
+            return False
+        self.listen(min(0.1, max(0.0, self.deadline - time.monotonic())))
+        late, flooded = time.monotonic() >= self.deadline, self.outputs.received > FLOOD * self.outputs.limit
+        if self.ending != "finished" and late:
+            self.kernel.stop()
+            return False
+        if self.ending == "finished" and (late or flooded) and not self.complete():
+            passed = self.passed_limit()
+            self.ending = passed or ("output" if flooded else "time")
+            if passed:
+                self.kernel.stop()
+                return False
+            self.kernel.manager.interrupt_kernel()
+            self.deadline = time.monotonic() + POLITE
+        return True
+
+    def outcome(self):
+        seconds = time.monotonic() - self.started
+        return Run(self.ending, self.reply, self.outputs, self.kernel.is_alive(), seconds)
 
     def complete(self):
         """Whether the cell is over: replied to, and idle or silent for a while (a flood loses messages)."""
@@ -176,18 +204,26 @@ class _CellRun:
 
     def listen(self, seconds):
         """Take in what has arrived, waiting up to ``seconds`` for it."""
-        client = self.kernel.client
-        channels = {client.shell_channel.socket: self.hear_reply, client.iopub_channel.socket: self.hear_output}
+        readers = self.readers()
         poller = zmq.Poller()
-        for channel in channels:
+        for channel in readers:
             poller.register(channel, zmq.POLLIN)
         for channel, _ in poller.poll(seconds * 1000):
-            for _ in range(AT_ONCE):
-                if not channel.poll(0):
-                    break
-                # A student's process can send anything; what cannot be read is no message.
-                with contextlib.suppress(Exception):
-                    self.hear(channels[channel], channel.recv_multipart())
+            readers[channel]()
+
+    def readers(self):
+        """What takes in a channel's messages, by the channel."""
+        client = self.kernel.client
+        channels = {client.shell_channel.socket: self.hear_reply, client.iopub_channel.socket: self.hear_output}
+        return {channel: partial(self.take_in, channel, handle) for channel, handle in channels.items()}
+
+    def take_in(self, channel, handle):
+        for _ in range(AT_ONCE):
+            if not channel.poll(0):
+                break
+            # A student's process can send anything; what cannot be read is no message.
+            with contextlib.suppress(Exception):
+                self.hear(handle, channel.recv_multipart())
 
     def hear(self, handle, frames):
         session = self.kernel.client.session

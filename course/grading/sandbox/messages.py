@@ -23,6 +23,19 @@ def stopped(ending, name, time_limit, limits, output_limit):
     return f"{name} ended the Python process, as os._exit, a crash or exhausted memory do: look at its last calls."
 
 
+def no_result(ending, time_limit, limits, output_limit):
+    """What became of an exercise that gave a test no result: the end of a sentence, without a full stop."""
+    if ending == "time":
+        return f"it reached the time limit of {time_limit} s"
+    if ending in ("memory", "processes"):
+        return f"it reached {limits.sentence(ending)}"
+    if ending == "output":
+        return f"it printed far more than {size(output_limit)}"
+    if ending == "died":
+        return "it ended the Python process, as os._exit, a crash or exhausted memory do"
+    return "the Python process stopped answering"
+
+
 def cut(name, output_limit):
     """A remark on output that was left out."""
     return f"[the output of {name} is cut here, at its limit of {size(output_limit)}]"

@@ -91,7 +91,7 @@ class SandboxProvisioner(LocalProvisioner):
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,  # small and never read while all is well, so it cannot fill anything
-                pass_fds=[*sockets.values(), *descriptors],
+                pass_fds=[*sockets.values(), *descriptors, *kwargs.get("pass_fds", ())],
                 env={},
                 start_new_session=True,
             )

@@ -1,0 +1,127 @@
+"""The executor of a graded notebook: the student's cells run in the sandbox, the tests in this process.
+
+It stands in the place of nbgrader's Execute. What a test calls is asked of the student's kernel and answered with
+plain values, so that no code of a student's meets a test's text or an expected value, and credit needs an exam that
+ran all its checks here.
+"""
+
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_output
+from nbgrader.converters import Autograde
+from traitlets import Unicode
+
+from course.checks.scratch import refusal
+from course.grading.examiner import Student, StudentGone, run_test
+from course.grading.sandbox import messages
+from course.grading.sandbox.exchange import Ended
+from course.grading.sandbox.execute import SandboxedExecute, is_test
+from course.grading.sandbox.outputs import error_output
+from course.grading.second_look import ready_made
+
+FAULT = "CourseFault"
+UNPROVED = "it ended without an Exam or a Question of course.checks that ran all its checks"
+EXCUSE = "this test is faulty, which is a mistake of the course and not yours; your answer has not been examined."
+
+
+class ExaminedExecute(SandboxedExecute):
+    """Runs a submission's cells in its kernel and examines them from here."""
+
+    setup = Unicode(help="The lesson's imports, which a test may use; unless given, the source's first code cell.")
+
+    def preprocess(self, nb, resources, km=None):
+        self.imports = self.setup or first_code(self.source_notebook(resources))
+        self.answers = {
+            cell.metadata.nbgrader.grade_id: cell.source
+            for cell in nb.cells
+            if cell.metadata.get("nbgrader", {}).get("solution")
+        }
+        self.faults = []
+        nb, resources = super().preprocess(nb, resources, km)
+        if self.faults:
+            nb.metadata.course_grading["faults"] = self.faults
+            which = ", ".join(fault["cell"] for fault in self.faults)
+            nb.cells.insert(0, new_markdown_cell(f"**Faulty tests, a mistake of the course: {which}**"))
+        return nb, resources
+
+    def source_notebook(self, resources):
+        """The source of the lesson that is graded, from the course folder."""
+        autograde = getattr(self.parent, "parent", None)
+        if not isinstance(autograde, Autograde):
+            raise ValueError("there is no course folder to find the lesson's imports in: give ExaminedExecute a setup")
+        about, course = resources["nbgrader"], autograde.coursedir
+        folder = course.format_path(course.source_directory, ".", about["assignment"])
+        return nbformat.read(Path(folder) / f"{about['notebook']}.ipynb", as_version=4)
+
+    def run_cell(self, cell, name):
+        if is_test(cell):
+            self.examine(cell, name)
+        else:
+            super().run_cell(cell, name)
+
+    def examine(self, cell, name):
+        """Run one test here, ask the kernel what it asks, and write what came of it into the cell."""
+        kernel, limit = self.ready_kernel(), self.time_limit(cell)
+        exchange = kernel.exchange(limit, self.output_limit)
+
+        def ask(request):
+            try:
+                return exchange.ask(request)
+            except Ended as end:
+                reason = messages.no_result(end.ending, limit, self.limits, self.output_limit)
+                raise StudentGone(reason) from None
+
+        student = Student(ask)
+        try:
+            printed, failure, proved = run_test(cell.source, self.imports, student)
+            fault = None if failure or proved else UNPROVED
+        except Exception as error:  # not one of the student's: an exam turns those into failures
+            printed, failure, fault = "", None, f"{type(error).__name__}: {error}"
+        run = exchange.finish()
+        if run.ending != "finished":
+            self.record(name, run.ending)
+        if not run.alive:
+            self.recover()
+        if fault:
+            self.report_fault(name, fault)
+        cell.execution_count = None
+        cell.outputs = outputs(name, printed, failure or self.second_look(student), fault)
+
+    def second_look(self, student):
+        """The failure of an answer whose text shows that it calls what its exam forbids, or None.
+
+        The exam has watched its calls, but in the student's process, where a watch can be switched off.
+        """
+        for exam in student.exams:
+            if getattr(exam, "from_scratch", False):
+                found = ready_made(self.answers.get(exam.name, ""), self.imports, exam.name)
+                if found:
+                    return refusal(found)
+        return None
+
+    def report_fault(self, name, reason):
+        """A test that is the course's mistake earns nothing, and it is said whose mistake it is."""
+        self.log.error("%s is a faulty test, a mistake of the course: %s", name, reason)
+        self.faults.append({"cell": name, "reason": reason})
+
+
+def first_code(notebook):
+    """The text of a notebook's first code cell: in a lesson's source, its imports."""
+    return next((cell.source for cell in notebook.cells if cell.cell_type == "code"), "")
+
+
+def outputs(name, printed, failure, fault):
+    """A test cell's outputs: those of a notebook where it ran, without the traceback."""
+    if fault:
+        return [error_output(FAULT, f"{name}: {EXCUSE}")]
+    shown = [new_output("stream", name="stdout", text=sound(printed))] if printed else []
+    if failure:
+        text = sound(str(failure))
+        shown.append(new_output("error", ename="CheckFailed", evalue=text, traceback=text.splitlines()))
+    return shown
+
+
+def sound(text):
+    """Text that can be written to a file: a student's process can send half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()
