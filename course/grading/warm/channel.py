@@ -42,3 +42,12 @@ class Unpacker:
             if not isinstance(message, dict):
                 raise BadMessage("a message that is not a dictionary")
             yield message, size
+
+
+def receive(socket):
+    """The next message on a blocking socket on which nothing follows it yet."""
+    unpacker = Unpacker()
+    while data := socket.recv(CHUNK):
+        for message, _ in unpacker.feed(data):
+            return message
+    raise BadMessage("the other side has gone")

@@ -1,11 +1,14 @@
 """One fork of the warm process, used like a notebook kernel; a cold kernel where no fork can be had."""
 
+import contextlib
 import logging
 import platform
 import select
 import signal
 import time
 
+from course.checks import frames
+from course.grading.sandbox.exchange import Ended
 from course.grading.sandbox.kernel import FLOOD, POLITE, Run
 from course.grading.sandbox.outputs import Outputs
 from course.grading.sandbox.provisioner import SandboxProvisioner
@@ -13,6 +16,7 @@ from course.grading.sandbox.watch import Watcher
 from course.grading.warm.channel import CHUNK, BadMessage, pack
 from course.grading.warm.process import NoFork
 
+SHORTEST = 0.1  # seconds for a question, however little of the exam's time is left
 log = logging.getLogger(__name__)
 PYTHON = {  # what ipykernel says of its language
     "name": "python",
@@ -28,12 +32,13 @@ PYTHON = {  # what ipykernel says of its language
 class WarmKernel:
     """A student's process with the methods of ``sandbox.kernel.Kernel``.
 
-    ``warm`` is the WarmProcess; ``make_cold`` makes the Kernel that takes over where there is no fork.
+    ``warm`` is the WarmProcess; ``make_cold`` makes the Kernel that takes over where there is no fork. The data files
+    in ``folder`` are there to be read.
     """
 
-    def __init__(self, warm, make_cold, config=None):
+    def __init__(self, warm, make_cold, folder=None, config=None):
         settings = SandboxProvisioner(config=config)
-        self.warm, self.make_cold = warm, make_cold
+        self.warm, self.make_cold, self.folder = warm, make_cold, folder
         self.limits, self.watch_interval = settings.limits, settings.watch_interval
         self.cold = self.fork = self.watcher = None
         self.stopped_for, self.requests = None, 0
@@ -41,7 +46,7 @@ class WarmKernel:
     def start(self):
         self.stopped_for = None
         try:
-            self.fork = self.warm.fork(self.limits)
+            self.fork = self.warm.fork(self.limits, self.folder)
         except NoFork as trouble:
             log.warning("No warm start, so a cold kernel is used: %s", trouble)
             self.cold = self.make_cold().start()
@@ -85,9 +90,52 @@ class WarmKernel:
             return self.cold.run(source, time_limit, output_limit)
         return self.request({"cell": source}, time_limit, output_limit)
 
+    def exchange(self, time_limit, output_limit):
+        """An exam's questions to the process, within the limits of one cell."""
+        return (
+            self.cold.exchange(time_limit, output_limit) if self.cold else WarmExchange(self, time_limit, output_limit)
+        )
+
     def request(self, order, time_limit, output_limit):
         """Send one request and take in what comes until its reply, its limit or its end."""
         return _Request(self, Outputs(output_limit)).until_end(order, time_limit)
+
+
+class WarmExchange:
+    """One exam: question after question, with the methods of ``sandbox.exchange.Exchange``.
+
+    One that does not end in good order ends the fork: nobody knows what it would answer next.
+    """
+
+    def __init__(self, kernel, time_limit, output_limit):
+        self.kernel, self.output_limit = kernel, output_limit
+        self.started, self.ending, self.outputs = time.monotonic(), "finished", Outputs(output_limit)
+        self.deadline = self.started + time_limit if time_limit else float("inf")
+
+    def ask(self, text):
+        """The answer to a request, both JSON text. Ended where there is none."""
+        if self.ending != "finished":
+            raise Ended(self.ending)
+        left = self.deadline - time.monotonic()
+        run = self.kernel.request(
+            {"ask": text}, max(left, SHORTEST) if left < float("inf") else None, self.output_limit
+        )
+        self.ending, self.outputs = run.ending, run.outputs
+        answer = (run.reply or {}).get("answer")
+        if self.ending == "finished" and not isinstance(answer, str):
+            self.ending = "silent"
+        elif self.ending == "finished" and len(answer) > frames.LARGEST:
+            self.ending = "unreadable"
+        if self.ending != "finished":
+            raise Ended(self.ending)
+        return answer
+
+    def finish(self):
+        """The Run, with the fork ended where it did not stay in order."""
+        if self.ending != "finished":
+            self.kernel.stop()
+        reply = {"status": "ok"} if self.ending == "finished" else None
+        return Run(self.ending, reply, self.outputs, self.kernel.is_alive(), time.monotonic() - self.started)
 
 
 class _Request:
@@ -157,11 +205,5 @@ class _Request:
         if isinstance(message.get("reply"), dict):
             self.reply = message["reply"]
         elif isinstance(message.get("content"), dict) and isinstance(message.get("output"), str):
-            content = message["content"]
-            metadata = content.get("metadata") or {}
-            try:
-                self.outputs.add(
-                    {"header": {"msg_type": message["output"]}, "metadata": metadata, "content": content}, size
-                )
-            except (TypeError, AttributeError, KeyError):
-                return
+            with contextlib.suppress(TypeError, AttributeError, KeyError):
+                self.outputs.add({"header": {"msg_type": message["output"]}, "content": message["content"]}, size)

@@ -1,5 +1,6 @@
 """The grader's side of the warm process: start it under bubblewrap, ask it for forks, end it."""
 
+import base64
 import contextlib
 import json
 import os
@@ -14,11 +15,12 @@ from course.grading.sandbox.availability import bubblewrap
 from course.grading.sandbox.fonts import font_list
 from course.grading.sandbox.provisioner import in_memory
 from course.grading.sandbox.syscalls import seccomp_filter
-from course.grading.sandbox.watch import resident
-from course.grading.warm.channel import BadMessage, Unpacker
+from course.grading.sandbox.watch import descendants, proportional
+from course.grading.warm.channel import BadMessage, Unpacker, pack
 
 STARTUP = 120  # seconds that importing may take on a busy machine
 FORKING = 20  # seconds for one fork
+MOST_DATA = 16 * 1024**2  # bytes of a submission's files that are copied to a fork
 SCRATCH = 16 * 1024**2  # bytes, for the warm process itself
 LIBRARIES = ("numpy", "torch", "torch.nn.functional", "matplotlib.pyplot", "ipywidgets", "IPython.display")
 COURSE = ("attention", "encoding", "experiments", "plots", "tasks", "training", "checks.servant")
@@ -105,8 +107,11 @@ class WarmProcess:
         command = [bubblewrap(), *isolation, *rights, *mounts, *variables, "--", *python, "/run/zygote.py"]
         return [*command, json.dumps(task)], descriptors
 
-    def fork(self, limits):
-        """A new Fork within ``limits``. NoFork where none comes."""
+    def fork(self, limits, folder=None):
+        """A new Fork within ``limits``, with copies of the data files in ``folder``. NoFork where none comes."""
+        files = view.submission_files(folder) if folder else []
+        if sum(file.stat().st_size for file in files) > MOST_DATA:
+            raise NoFork("the submission brings large files.")
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         order = {
@@ -120,6 +125,8 @@ class WarmProcess:
         try:
             with theirs:
                 socket.send_fds(self.control, [json.dumps(order).encode()], [theirs.fileno()])
+            ours.settimeout(FORKING)
+            ours.sendall(pack({file.name: base64.b64encode(file.read_bytes()).decode() for file in files}))
             return Fork(ours, self.await_ready(ours))
         except (OSError, BadMessage, NoFork) as error:
             ours.close()
@@ -127,7 +134,6 @@ class WarmProcess:
 
     def await_ready(self, line):
         """The number that this machine gives the fork, told by the operating system with its first message."""
-        line.settimeout(FORKING)
         data, ancillary, _, _ = line.recvmsg(2**12, socket.CMSG_SPACE(12))
         line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         if not data or not ancillary:
@@ -139,8 +145,8 @@ class WarmProcess:
         return int.from_bytes(ancillary[0][2][:4], "little")
 
     def memory(self):
-        """Bytes that the warm process holds in memory."""
-        return resident(self.process.pid)
+        """Bytes of memory of the warm process and its forks, each shared page counted once."""
+        return sum(proportional(pid) for pid, _ in descendants(self.process.pid))
 
     def last_words(self):
         """The last line that the warm process wrote on stderr."""

@@ -1,0 +1,40 @@
+"""Any ``SandboxedExecute`` with warm kernels."""
+
+import atexit
+import functools
+import logging
+
+from course.grading.sandbox.execute import SandboxedExecute
+from course.grading.warm.kernel import WarmKernel
+from course.grading.warm.process import NoFork, WarmProcess
+
+log = logging.getLogger(__name__)
+
+
+@functools.cache
+def warm_process():
+    """The warm process of this grader and of those forked from it, started when first asked for; None without one."""
+    try:
+        warm = WarmProcess().start()
+    except (NoFork, OSError) as trouble:
+        log.warning("No warm start, so every kernel is cold: %s", trouble)
+        return None
+    atexit.register(warm.stop)
+    return warm
+
+
+@functools.cache
+def warmed(execute):
+    """A subclass of ``execute``, a SandboxedExecute, whose student's process is a fork of the warm process."""
+    if not issubclass(execute, SandboxedExecute):
+        raise TypeError(f"{execute.__name__} cannot be warmed: it is no SandboxedExecute")
+
+    class Warm(execute):
+        def make_kernel(self):
+            make_cold = super().make_kernel
+            warm = None if self.unconfined else warm_process()
+            return WarmKernel(warm, make_cold, self.folder, self.config) if warm else make_cold()
+
+    # nbgrader finds settings by the class's name, and those of its parents hold too.
+    Warm.__name__ = Warm.__qualname__ = f"Warm{execute.__name__}"
+    return Warm
