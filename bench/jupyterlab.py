@@ -52,6 +52,8 @@ def running_lab(folder):
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
     command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
+    # As installed from a wheel; an editable install leaves the file out that switches it on.
+    command += ["--ServerApp.jpserver_extensions=course.live.websocket=True"]
     with open(folder / "server.log", "w") as log:
         server = subprocess.Popen(command, env=os.environ | private, stdout=log, stderr=log)
         try:

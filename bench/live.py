@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from bench.jupyterlab import OpenNotebook, running_chromium, running_lab
 from bench.latency import measure
+from course.live import EXPLORERS
 
 # The same picture as the head splitter's, drawn as most notebooks would.
 INTERACT = """%matplotlib inline
@@ -38,13 +39,13 @@ class Case(NamedTuple):
 
 
 BASELINE = "interact with pyplot"
-CASES = {
-    BASELINE: Case({}),
+CASES = {BASELINE: Case({})} | {name: Case({}) for name in EXPLORERS}
+CASES |= {
     "head_splitter": Case({"num_heads": 8, "seq_len": 32, "d_model": 128}, slider=1),
-    "scale_thermometer": Case({}),
     "mask_bench": Case({"seq_len": 16}),
     "encoding_explorer": Case({"seq_len": 64, "d_model": 128}),
     "order_bench": Case({"seq_len": 14, "encoding": "sinusoidal"}),
+    "real_heads": Case({"layer": 5}, steps=4),
     "reveal": Case({"revealed": True}, steps=2),
 }
 
