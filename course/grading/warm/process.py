@@ -4,12 +4,14 @@ import base64
 import contextlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
 import subprocess
 from pathlib import Path
 
+import course
 from course.grading.sandbox import view
 from course.grading.sandbox.availability import bubblewrap
 from course.grading.sandbox.fonts import font_list
@@ -22,13 +24,20 @@ STARTUP = 120  # seconds that importing may take on a busy machine
 FORKING = 20  # seconds for one fork
 MOST_DATA = 16 * 1024**2  # bytes of a submission's files that are copied to a fork
 SCRATCH = 16 * 1024**2  # bytes, for the warm process itself
-LIBRARIES = ("numpy", "torch", "torch.nn.functional", "matplotlib.pyplot", "ipywidgets", "IPython.display")
-COURSE = ("attention", "encoding", "experiments", "plots", "tasks", "training", "checks.servant")
+LIBRARIES = ("numpy", "torch", "matplotlib.pyplot", "ipywidgets", "IPython.display", "PIL.ImageDraw", "PIL.ImageFont")
+LIBRARIES += ("torch._dynamo", "torch.profiler")  # torch imports them late, at the first watched call and optimiser
+NOT_FOR_STUDENTS = ("course.__main__", "course.commands", "course.grading")
 WARMING = (  # what the first picture and the first error of a notebook would otherwise wait for
     "import matplotlib.pyplot as plt\nplt.imshow([[0.0, 1.0]])\nplt.colorbar()\nplt.title('x')\nplt.show()",
     "import torch\nprint(torch.softmax(torch.randn(2, 2) @ torch.randn(2, 2), -1))",
     "def f():\n    raise ValueError\nf()",
 )
+
+
+def student_modules():
+    """Names of the modules of ``course`` that a notebook may use."""
+    walked = pkgutil.walk_packages(course.__path__, "course.")
+    return sorted(module.name for module in walked if not module.name.startswith(NOT_FOR_STUDENTS))
 
 
 class NoFork(Exception):
@@ -60,8 +69,7 @@ class Fork:
 class WarmProcess:
     """Imports once. Processes forked from the grader after ``start`` may all ask for forks."""
 
-    def __init__(self, modules=()):
-        self.modules = [*LIBRARIES, *(f"course.{name}" for name in COURSE), *modules]
+    def __init__(self):
         self.owner, self.process, self.control, self.words = None, None, None, None
 
     def start(self):
@@ -102,7 +110,7 @@ class WarmProcess:
         mounts, python, imports = view.mounts(SCRATCH, extra=extra)
         rights = ["--cap-add", "CAP_SYS_ADMIN"]  # to give each fork namespaces of its own; forks lose it
         variables = ["--setenv", "MPLBACKEND", "module://matplotlib_inline.backend_inline"]
-        task = {"control": control, "imports": imports, "modules": self.modules, "sources": WARMING}
+        task = {"control": control, "imports": imports, "modules": [*LIBRARIES, *student_modules()], "sources": WARMING}
         isolation = view.isolation(view.separate_user())
         command = [bubblewrap(), *isolation, *rights, *mounts, *variables, "--", *python, "/run/zygote.py"]
         return [*command, json.dumps(task)], descriptors

@@ -21,8 +21,8 @@ def import_all(modules):
     for name in modules:
         try:
             importlib.import_module(name)
-        except ImportError as error:
-            print(f"not imported: {name} ({error})", file=sys.stderr)
+        except Exception as error:
+            print(f"not imported: {name} ({type(error).__name__}: {error})", file=sys.stderr)
 
 
 def fresh_random_state():
