@@ -2,6 +2,7 @@
 
 from course.grading.feedback import feedback_preprocessors
 from course.grading.release import release_preprocessors
+from course.grading.sandbox import autograde_preprocessors
 
 c = get_config()  # noqa: F821
 
@@ -21,8 +22,11 @@ c.IncludeHeaderFooter.footer = "source/footer.ipynb"
 # Stubs that suit functions and questions alike, and a header with this lesson's badge and version.
 c.GenerateAssignment.preprocessors = release_preprocessors()
 
-# A submission without one of the test cells gets the cell back and zero points for it, not a place in the manual queue.
-c.OverwriteCells.add_missing_cells = True
+# Every file that is handed in ends in one verdict: repaired, put in the source's order, with the source's tests.
+c.Autograde.exporter_class = "course.grading.intake.exporter.IntakeExporter"
+
+# Students' code runs in a sandbox and is examined from outside of it; docs/grading.md says what that guarantees.
+c.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.examination.ExaminedExecute")
 
 # Feedback says what to look at next and shows no hidden test, no path of this machine, no script at work.
 c.GenerateFeedback.preprocessors = feedback_preprocessors()

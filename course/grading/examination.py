@@ -14,11 +14,11 @@ from traitlets import Unicode
 
 from course.checks.scratch import refusal
 from course.grading.examiner import Student, StudentGone, run_test
+from course.grading.intake.second_look import ready_made
 from course.grading.sandbox import messages
 from course.grading.sandbox.exchange import Ended
 from course.grading.sandbox.execute import SandboxedExecute, is_test
 from course.grading.sandbox.outputs import error_output
-from course.grading.second_look import ready_made
 
 FAULT = "CourseFault"
 UNPROVED = "it ended without an Exam or a Question of course.checks that ran all its checks"

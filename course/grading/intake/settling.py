@@ -4,6 +4,7 @@ from course.grading.intake.answers import find_answer
 from course.grading.intake.assignment import Owner
 from course.grading.intake.choosing import choose
 from course.grading.intake.python_text import same_text
+from course.grading.intake.reaching import find_reaching
 from course.grading.intake.rebuilding import rebuild
 from course.grading.intake.tampering import find_tampering
 from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
@@ -30,6 +31,7 @@ def settle(assignment, files, remarks=()):
     remarks += [*handed.remarks, *find_tampering(matching), *_about_tests(assignment, matching)]
     remarks += [*_about_absence(assignment, matching), *_about_order(matching), *_about_stripped(matching)]
     remarks += [remark for answer in answers.values() for remark in answer.remarks]
+    remarks += find_reaching(assignment, notebook)
     verdict = Verdict.REMARKS if remarks else Verdict.GRADED
     return Intake(verdict, notebook, name, _told(remarks), _told(repairs))
 

@@ -10,12 +10,9 @@ nbgrader_config.py, for the command line and formgrader alike::
 """
 
 
-def autograde_preprocessors():
-    """nbgrader's own steps of grading, with the sandbox in the place of its Execute."""
+def autograde_preprocessors(execute="course.grading.sandbox.execute.SandboxedExecute"):
+    """nbgrader's own steps of grading, with ``execute``, a class or its dotted name, in the place of its Execute."""
     from nbgrader.converters import Autograde
     from nbgrader.preprocessors import Execute
 
-    from course.grading.sandbox.execute import SandboxedExecute
-
-    steps = Autograde().autograde_preprocessors
-    return [SandboxedExecute if step is Execute else step for step in steps]
+    return [execute if step is Execute else step for step in Autograde().autograde_preprocessors]

@@ -111,5 +111,5 @@ def test_nbgrader_s_own_steps_are_kept():
     from nbgrader.converters import Autograde
     from nbgrader.preprocessors import Execute
 
-    steps, own = autograde_preprocessors(), Autograde().autograde_preprocessors
+    steps, own = autograde_preprocessors(SandboxedExecute), Autograde().autograde_preprocessors
     assert [Execute if step is SandboxedExecute else step for step in steps] == own

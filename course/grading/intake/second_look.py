@@ -6,11 +6,15 @@ student's process. This one sees less and cannot be reached from there.
 
 import ast
 
-from course.checks.scratch import READY_MADE
 from course.grading.intake.names import chains, dotted, imported
 from course.grading.intake.python_text import parse
 
-CLASSES = ("MultiheadAttention", "TransformerEncoder", "TransformerDecoder", "torch.nn.Transformer")
+READY_MADE = (
+    "scaled_dot_product",
+    "multi_head_attention",
+    "MultiheadAttention",
+    "Transformer",
+)  # parts of torch's names
 
 
 def ready_made(text, setup, name):
@@ -37,7 +41,7 @@ def is_ready_made(what):
     """Whether a dotted name is torch's ready-made attention or anything of ``course``."""
     if what.startswith("course."):
         return True
-    return what.startswith("torch.") and any(part in what for part in (*READY_MADE, *CLASSES))
+    return what.startswith("torch.") and any(part in what for part in READY_MADE)
 
 
 def _reached(tree, name, names):
