@@ -20,6 +20,7 @@ from torch import nn
 WIDTH, NUM_HEADS = 384, 12
 NORM_EPS = 1e-12  # BERT's
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
+CHECKPOINT_NAMES = dict(zip(PROJECTIONS, ("self.query", "self.key", "self.value", "output.dense"), strict=True))
 INSTALL_AGAIN = "install the course package again"
 DATA = Path(str(resources.files("course"))) / "data"
 
@@ -80,6 +81,14 @@ class MiniLM:
             x = x + self.position_vectors[: len(tokens)]
         norm = (self.arrays["embedding_norm.weight"], self.arrays["embedding_norm.bias"])
         return nn.functional.layer_norm(x, (WIDTH,), *norm, eps=NORM_EPS)[None]
+
+    def checkpoint(self):
+        """Layer 0's attention weights by the names of the model's own file, below encoder.layer.0.attention; copies."""
+        return {
+            f"{theirs}.{part}": self.arrays[f"{ours}.{part}"].clone()
+            for ours, theirs in CHECKPOINT_NAMES.items()
+            for part in ("weight", "bias")
+        }
 
     def load_into(self, layer):
         """Copy the model's layer 0 into an attention layer with q_proj, k_proj, v_proj and out_proj; return it.

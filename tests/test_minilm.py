@@ -152,3 +152,12 @@ def test_learned_positions_resemble_their_neighbours_most(minilm):
     similarity = similarity_by_distance(minilm.position_vectors)
     assert similarity[1] > 0.8
     assert similarity[1:].argmax() == 0
+
+
+def test_checkpoint_has_the_attention_weights_by_the_model_s_names_as_copies():
+    checkpoint = load_minilm().checkpoint()
+    assert len(checkpoint) == 8
+    assert torch.equal(checkpoint["self.key.weight"], load_minilm().arrays["k_proj.weight"])
+    assert torch.equal(checkpoint["output.dense.bias"], load_minilm().arrays["out_proj.bias"])
+    checkpoint["self.query.bias"].zero_()
+    assert load_minilm().arrays["q_proj.bias"].abs().max() > 0

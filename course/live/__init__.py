@@ -28,6 +28,10 @@ module                 student_function                                parameter
                        ``LearnedPositionalEncoding`` or                ``"sinusoidal"`` | ``"learned"`` |
                        ``order_sensitivity``                           ``"along the batch"``, ``order=None`` (or a
                                                                        sequence of positions)
+``real_heads``         ``previous_token_score``,                       ``layer=3, head=1, token=10, sentence="…",
+                       ``next_token_score``, ``self_score``,           positions=True``
+                       ``delimiter_score``, ``attention_entropy``
+                       or ``MultiHeadAttentionFromScratch``
 ``reveal``             ``scaled_dot_product_attention``                ``query=2, guess=None`` (or a row of five
                                                                        weights), ``revealed=False``
 =====================  ==============================================  ==============================================
@@ -39,4 +43,12 @@ two sentences, ``problem`` the sentence that says what is wrong (None when nothi
 picture.
 """
 
-EXPLORERS = ("encoding_explorer", "head_splitter", "mask_bench", "order_bench", "reveal", "scale_thermometer")
+EXPLORERS = (
+    "encoding_explorer",
+    "head_splitter",
+    "mask_bench",
+    "order_bench",
+    "real_heads",
+    "reveal",
+    "scale_thermometer",
+)

@@ -63,6 +63,20 @@ POINTS = {
         "ablate_head": 6,
         "extrapolation": 8,
     },
+    "06_real_heads": {
+        "load_layer": 4,
+        "previous_token_score": 3,
+        "next_token_score": 1,
+        "self_score": 1,
+        "strongest_head": 2,
+        "rest_question": 2,
+        "delimiter_score": 4,
+        "attention_entropy": 4,
+        "position_question": 2,
+        "head_importance": 5,
+        "cosine_by_distance": 4,
+        "evidence": 8,
+    },
 }
 
 
