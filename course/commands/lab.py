@@ -52,7 +52,8 @@ def command(port, browser, release, work):
     if chosen != port:
         click.echo(f"Port {port} is in use; JupyterLab opens on port {chosen} instead.")
     first = min(path.name for path in work.glob("*.ipynb"))
-    lab = [sys.executable, "-m", "jupyterlab", first, f"--port={chosen}", "--ServerApp.port_retries=0"]
+    lab = [sys.executable, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{first}"]
+    lab += [f"--port={chosen}", "--ServerApp.port_retries=0"]
     if not browser:
         lab.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
