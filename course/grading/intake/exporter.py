@@ -12,15 +12,14 @@ import os
 import shutil
 from pathlib import Path
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.v4 import new_markdown_cell
-from nbgrader.converters import Autograde, GenerateAssignment, NbGraderException
+from nbgrader.converters import Autograde, NbGraderException
 
 from course.grading.intake import interrupted
-from course.grading.intake.assignment import Assignment
 from course.grading.intake.folder import irregular_files, read_folder
 from course.grading.intake.gradebook import clear_scores, graded_ids
+from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import Places
 from course.grading.intake.settling import settle
 from course.grading.intake.verdicts import Intake, NotGradable, Verdict
@@ -47,11 +46,11 @@ class IntakeExporter(NotebookExporter):
         clear_scores(about["db_url"], about["notebook"], about["assignment"], about["student"])
         intake = self._settle(folder, about)
         self._log(intake, f"{about['student']}, {about['notebook']}")
-        _keep(intake, verdict)
+        keep(intake.as_dict(), verdict)
         if intake.verdict is Verdict.NOT_GRADABLE:
             raise NotGradable(intake.reason, intake.ask)
         resources["metadata"] = {"name": about["notebook"], "path": str(folder)}
-        return self.from_notebook_node(_with_remarks(intake), resources=resources, **kwargs)
+        return self.from_notebook_node(with_remarks(intake), resources=resources, **kwargs)
 
     def _take_over(self, autograde):
         """Visit every submission, and be told before and after each."""
@@ -117,17 +116,8 @@ class IntakeExporter(NotebookExporter):
         name = about["notebook"]
         if name not in self._assignments:
             path = self._places.source(about["assignment"]) / f"{name}.ipynb"
-            release = GenerateAssignment(coursedir=self._course, parent=self.parent)
-            assignment = Assignment.from_source(
-                name, nbformat.read(path, as_version=4), release.preprocessors, release, about["assignment"]
-            )
-            changed = graded_ids(about["db_url"], name, about["assignment"]) ^ assignment.nbgrader_ids
-            if changed:
-                raise NbGraderException(
-                    f"{path} is not what the gradebook holds ({', '.join(sorted(changed))}): "
-                    "run nbgrader generate_assignment first, or bring back the source of the release."
-                )
-            self._assignments[name] = assignment
+            known = graded_ids(about["db_url"], name, about["assignment"])
+            self._assignments[name] = load_assignment(path, about["assignment"], known, self._course, self.parent)
         return self._assignments[name]
 
     def _log(self, intake, who):
@@ -139,15 +129,15 @@ class IntakeExporter(NotebookExporter):
             self.log.info("%s: %s", who, repair.text)
 
 
-def _keep(intake, path):
+def keep(outcome, path):
     """Write the outcome as JSON: whole or not at all, also when the run is killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(intake.as_dict(), indent=1), encoding="ascii")
+    draft.write_text(json.dumps(outcome, indent=1), encoding="ascii")
     draft.replace(path)
 
 
-def _with_remarks(intake):
+def with_remarks(intake):
     """The clean notebook with the remarks on top, where instructor and student see them."""
     if intake.remarks:
         lines = [_line(remark) for remark in intake.remarks]

@@ -33,7 +33,10 @@ class Places:
 
     def mark(self, folder):
         """The file that is there while a submission is graded."""
-        return self._kept(self.student(folder), self.course.assignment_id) / "unfinished"
+        return self.mark_of(self.student(folder), self.course.assignment_id)
+
+    def mark_of(self, student, assignment):
+        return self._kept(student, assignment) / "unfinished"
 
     def _step(self, step, student, assignment):
         return Path(self.course.format_path(step, student, assignment))

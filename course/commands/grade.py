@@ -1,0 +1,98 @@
+"""``course grade``: grade a class."""
+
+import os
+import sys
+
+import click
+
+SHOWN = 20  # lines of each kind in the summary
+
+
+@click.command()
+@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
+@click.option("--student", "-s", "students", multiple=True, help="Grade this student only; repeat for several.")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Submissions graded at once; by default one a core.")
+@click.option("--force", is_flag=True, help="Grade also what has not changed since it was graded.")
+@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+def command(assignments, students, jobs, force, course_dir):
+    """Grade the submissions to ASSIGNMENTs, or to all, that have changed since they were last graded.
+
+    Gradebook and autograded/ are left as `nbgrader autograde` leaves them. A run that was stopped, even by force, is
+    continued by the next. Exit status: 0 when every submission has a grade, 1 when some cannot be graded, 2 when
+    nothing could be done.
+    """
+    # Before torch is imported: the processes that grade are forked, which threads would not survive.
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    os.environ["NBGRADER_EXECUTION"] = "autograde"  # demonstrations in lessons stay short
+    from course.grading.coursefolder import Trouble, has_gradebook, open_course, open_gradebook
+    from course.grading.many.run import grade_class
+
+    course = open_course(course_dir)
+    os.chdir(course.root)
+    if not has_gradebook(course):
+        raise Trouble(
+            f"There is no gradebook at {course.db_url} yet; release the assignment first with `make release`."
+        )
+    prepare_sandbox(course)
+    jobs = jobs or len(os.sched_getaffinity(0))
+    try:
+        with open_gradebook(course) as gradebook:
+            outcome = grade_class(course, gradebook, assignments, students, jobs, force, Bar)
+    except KeyboardInterrupt:
+        raise Trouble("Stopped; what was graded so far is stored, and the next run continues.") from None
+    for line in summary(outcome):
+        click.echo(line)
+    sys.exit(1 if outcome.problems else 0)
+
+
+def prepare_sandbox(course):
+    """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
+    import torch
+
+    from course.grading.coursefolder import Trouble
+    from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+    from course.grading.sandbox.execute import SandboxedExecute
+    from course.grading.warm.execute import warm_process
+
+    torch.set_num_threads(1)
+    if SandboxedExecute(config=course.config).unconfined:
+        return
+    try:
+        require_sandbox(course.root)
+    except SandboxUnavailable as reason:
+        raise Trouble(str(reason)) from reason
+    warm_process()
+
+
+class Bar:
+    """Progress on stderr, with the rate and the time left."""
+
+    def __init__(self, total):
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # its thread
+        self.bar = tqdm(total=total, unit=" submissions", file=sys.stderr, smoothing=0.1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.bar.close()
+
+    def done(self):
+        self.bar.update()
+
+    def tell(self, line):
+        self.bar.write(line, file=sys.stderr)
+
+
+def summary(outcome):
+    """Lines that say how many, who, what and why."""
+    kinds = ("graded", "unchanged", "not gradable", "failed")
+    yield ", ".join(f"{outcome.counts[kind]} {kind}" for kind in kinds if outcome.counts[kind] or kind == "graded")
+    for title, found in (("Without a grade", outcome.problems), ("Graded, with remarks", outcome.remarks)):
+        if found:
+            yield f"{title}:"
+            yield from (f"  {student}, {assignment}: {why}" for student, assignment, why in found[:SHOWN])
+            if len(found) > SHOWN:
+                yield f"  ... and {len(found) - SHOWN} more like these"

@@ -1,0 +1,80 @@
+"""Several processes that grade, each one submission at a time; what one does not survive is tried once more."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+
+from course.grading.many.grader import Result
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+AHEAD = 2  # submissions that are read for each process, one in work and one waiting
+
+
+def start_worker(grader):
+    """In a new process: end with the parent, and leave Ctrl-C to it."""
+    global work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:
+        os._exit(1)
+    work = grader.grade
+
+
+def grade_one(submission):
+    return work(submission)
+
+
+class Pool:
+    """``jobs`` processes forked from this one, with all that it has imported."""
+
+    def __init__(self, grader, jobs):
+        self.grader, self.jobs = grader, jobs
+        self.executor = None
+        self.start()
+
+    def start(self):
+        context = multiprocessing.get_context("fork")
+        self.executor = ProcessPoolExecutor(self.jobs, context, start_worker, (self.grader,))
+
+    def results(self, submissions):
+        """Yield (Submission, Result) in the order in which they are done. ``submissions`` is read as needed."""
+        waiting, again = iter(submissions), []
+        running = {}
+        while True:
+            while len(running) < AHEAD * self.jobs and (submission := next(waiting, None)) is not None:
+                running[self.executor.submit(grade_one, submission)] = submission
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                submission = running.pop(future)
+                try:
+                    yield submission, future.result()
+                except BrokenProcessPool:
+                    again += [submission, *running.values()]
+                    running.clear()
+                    self.stop()
+                    self.start()
+                    break
+        for submission in again:
+            yield submission, self.alone(submission)
+
+    def alone(self, submission):
+        """The Result of a submission that was in work when a process ended; now it is the only one."""
+        try:
+            return self.executor.submit(grade_one, submission).result()
+        except BrokenProcessPool:
+            self.stop()
+            self.start()
+            about = (submission.student, submission.assignment, submission.digest, submission.timestamp)
+            return Result(
+                *about, {}, failure="the process that graded it ended twice; look at the memory of the machine"
+            )
+
+    def stop(self):
+        """End the processes at once."""
+        for process in list((self.executor._processes or {}).values()):
+            process.kill()
+        self.executor.shutdown(wait=True, cancel_futures=True)

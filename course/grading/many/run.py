@@ -1,0 +1,161 @@
+"""Grade what has changed in a course folder: from submitted/ to the gradebook and autograded/."""
+
+import contextlib
+import fcntl
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import MissingEntry
+from nbgrader.converters import Autograde, NbGraderException
+from sqlalchemy.exc import SQLAlchemyError
+
+from course.grading.coursefolder import Trouble, assignment_names, pick_assignments
+from course.grading.intake.loading import load_assignment
+from course.grading.intake.places import KEPT, Places
+from course.grading.many.folders import Folders
+from course.grading.many.grader import Grader
+from course.grading.many.pool import Pool
+from course.grading.many.store import Store
+from course.grading.many.submissions import lesson_digest, pick_students, read_submission, student_folders
+
+
+@dataclass
+class Outcome:
+    """What a run did: counts, and lines about what an instructor may want to look at."""
+
+    counts: Counter = field(default_factory=Counter)
+    problems: list = field(default_factory=list)  # (student, assignment, why): no grade came of these
+    remarks: list = field(default_factory=list)  # the same, of graded submissions
+    total: int = 0
+
+
+class Class:
+    """The submissions of a course that a run has to grade. Raises Trouble before anything is graded or changed."""
+
+    def __init__(self, course, gradebook, assignments, students, force):
+        self.course, self.gradebook, self.force = course, gradebook, force
+        self.autograde = Autograde(coursedir=course, config=course.config)
+        self.folders, self.store = Folders(course, self.autograde.permissions), Store(gradebook, self.autograde)
+        names = pick_assignments(course, assignments, assignment_names(course))
+        found = {name: student_folders(course, name) for name in names}
+        if not assignments:
+            found = {name: folders for name, folders in found.items() if folders} or found
+        self.students = pick_students(found, students, list(found))
+        self.found, self.assignments, self.digests = found, {}, {}
+        for name in found:
+            self.load(name)
+
+    def load(self, name):
+        """Take in an assignment's source, which must be that of the release."""
+        sources = sorted(Places(self.course).source(name).glob("*.ipynb"))
+        if not sources:
+            raise Trouble(f"There is no notebook of {name} in source/: the tests come from it.")
+        try:
+            known = {path: self.known_cells(path.stem, name) for path in sources}
+            loaded = {path.stem: load_assignment(path, name, known[path], self.course) for path in sources}
+            due = self.gradebook.find_assignment(name).duedate
+        except MissingEntry as error:
+            raise Trouble(f"The gradebook does not know {name}; run `nbgrader generate_assignment {name}`.") from error
+        except NbGraderException as error:
+            raise Trouble(str(error)) from error
+        self.assignments[name] = loaded
+        self.digests[name] = lesson_digest(sources, [str(due), self.course.config])
+
+    def known_cells(self, notebook, assignment):
+        return {cell.name for cell in self.gradebook.find_notebook(notebook, assignment).source_cells}
+
+    def changed(self, outcome):
+        """The submissions to grade: those whose grade is missing, unfinished, or made from something else."""
+        todo = []
+        for name, folders in self.found.items():
+            in_gradebook = self.store.students(name)
+            for student in sorted(self.students & set(folders)):
+                submission = read_submission(self.course, student, name, folders[student], self.digests[name])
+                done = student in in_gradebook and self.folders.known(student, name) == submission.digest
+                if done and not self.force:
+                    outcome.counts["unchanged"] += 1
+                else:
+                    todo.append(submission)
+        return todo
+
+    def put(self, submission, result):
+        """Store a Result, whole: gradebook and folder."""
+        with self.folders.changing(result):
+            self.store.put(result)
+            self.folders.put(result, submission)
+
+
+@contextlib.contextmanager
+def alone(course):
+    """Keep a second ``course grade`` out of the same course folder."""
+    place = Path(course.root) / course.autograded_directory / KEPT
+    place.mkdir(parents=True, exist_ok=True)
+    with open(place / "lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Trouble("Another `course grade` is at work in this course folder; wait for it to end.") from error
+        yield
+
+
+def grade_class(course, gradebook, assignments, students, jobs, force, show):
+    """Grade what has changed; the Outcome. ``show(total)`` makes a context with ``done()`` and ``tell(line)``."""
+    with alone(course):
+        outcome = Outcome()
+        class_ = Class(course, gradebook, assignments, students, force)
+        todo = class_.changed(outcome)
+        outcome.total = len(todo)
+        if not todo:
+            return outcome
+        pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
+        try:
+            with show(len(todo)) as progress:
+                for submission, result in pool.results(todo):
+                    keep(class_, submission, result, outcome, progress)
+        finally:
+            pool.stop()
+        return outcome
+
+
+def keep(class_, submission, result, outcome, progress):
+    """Store one Result and tell what is to be told of it."""
+    if not result.failure:
+        try:
+            class_.put(submission, result)
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+            raise Trouble(f"The gradebook cannot be written ({reason}); {so_far(outcome)}.") from error
+        except OSError as error:
+            raise Trouble(f"A graded notebook cannot be written ({error}); {so_far(outcome)}.") from error
+    kind = "graded" if result.graded else "failed" if result.failure else "not gradable"
+    outcome.counts[kind] += 1
+    for line in problems(result):
+        outcome.problems.append((result.student, result.assignment, line))
+        progress.tell(f"{result.student}, {result.assignment}: {line}")
+    for line in remarks(result):
+        outcome.remarks.append((result.student, result.assignment, line))
+        progress.tell(f"{result.student}, {result.assignment}: {line}")
+    progress.done()
+
+
+def so_far(outcome):
+    return f"{outcome.counts['graded']} submissions are graded and stored, and the next run continues with the others"
+
+
+def problems(result):
+    """Sentences on why there is no grade."""
+    if result.failure:
+        return [result.failure]
+    refused = [graded.intake for graded in result.notebooks.values() if not graded.gradable]
+    return [f"not gradable. {intake['reason']} {intake['ask']}" for intake in refused]
+
+
+def remarks(result):
+    """Sentences on a graded submission: cells that were stopped, and what intake found."""
+    lines = []
+    for graded in result.notebooks.values() if result.graded else ():
+        for cell, ending in graded.stopped:
+            lines.append(f"{cell} was stopped ({ending})")
+        lines += [remark["text"] for remark in graded.intake["remarks"]]
+    return lines
