@@ -330,7 +330,7 @@ def rotation_matrix(offset, d_model):
         raise ValueError(f"d_model {d_model} is odd: its last sine has no cosine")
     rotation = np.zeros((d_model, d_model))
     for even in range(0, d_model, 2):
-        angle = offset / 10000 ** (even / d_model)
+        angle = offset / 10000.0 ** (even / d_model)
         sin, cos = np.sin(angle), np.cos(angle)
         rotation[even : even + 2, even : even + 2] = [[cos, sin], [-sin, cos]]
     return rotation
