@@ -122,6 +122,18 @@ def test_weights_that_do_not_fit_are_named(values):
     assert f"parameter {next(iter(values))} of answer is" in message(lambda: layer.load(values))
 
 
+def test_layer_says_which_error_a_call_raises():
+    class Refusing(nn.Module):
+        def forward(self, x):
+            if len(x) > 2:
+                raise ValueError("too long")
+            return x
+
+    layer = candidate(Refusing).build()
+    assert isinstance(layer.raised_by(torch.ones(3)), ValueError)
+    assert layer.raised_by(torch.ones(2)) is None
+
+
 @pytest.mark.parametrize("answer", [lambda width: Doubling(width), int, Doubling(2)])
 def test_build_wants_a_class_made_from_module(answer):
     assert "is not a class made from nn.Module" in message(lambda: candidate(answer).build(2))

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import torch
 
+from course.attention import MultiHeadAttention
 from course.checks import CheckFailed, encodings, figures, wire
 from course.checks.candidate import Candidate
-from course.checks.probes import OrderProbe
+from course.checks.probes import HeadsProbe, OrderProbe
 from course.encoding import sinusoidal_encoding
 
 
@@ -26,6 +27,24 @@ def test_probe_crosses_with_its_weights_its_mode_and_what_was_done_to_it():
     assert back.training
     assert back.calls.tolist() == [1, 1]
     assert back.get_extra_state().tolist() == [1, 0]
+
+
+def test_layer_crosses_with_its_weights_its_heads_and_what_was_done_to_it():
+    there = crossed(HeadsProbe(12, 3).double().eval())
+    assert not there.training
+    x = torch.rand(1, 4, 12, dtype=torch.float64)
+    assert torch.equal(there(x)[0], HeadsProbe(12, 3).double()(x)[0])
+    assert there.record().tolist() == [0, 0, 0, 3]
+    there.k_proj.requires_grad_(False)
+    there.out_proj.register_forward_hook(lambda *_: None)
+    there(x)[0].sum().backward()
+    there.num_heads = 5  # does not divide the width
+    back = crossed(there)
+    assert back.record().tolist() == [6, 2, 1, 5]
+
+
+def test_layer_has_the_state_of_any_such_layer():
+    MultiHeadAttention(12, 3).load_state_dict(HeadsProbe(12, 3).state_dict())
 
 
 def test_probe_sees_order_only_as_far_as_it_is_told():

@@ -85,7 +85,7 @@ def _turned(candidate, x):
 
 def _cause(candidate):
     """The hint of the slip that the candidate shows in a case where every slip gives another result, or None."""
-    x = normal(3, 4, 7, 10, seed=3)
+    x = normal(3, 4, 7, 14, seed=3)
     result = _turned(candidate, x)
     return next((hint for hint, wrong in mistaken_turns(x) if agrees(result, wrong)), None)
 
@@ -110,7 +110,7 @@ def mistaken_turns(x):
     yield "It turns the other way: the first of a pair becomes x cos a - y sin a.", turned(x, angles, sign=-1)
     yield "Pairs are neighbouring features, 2i and 2i+1; here they are half the width apart.", _by_halves(x, angles)
     yield "Positions count from 0: the first token is not turned.", power(2 * pairs / d_head, start=1)
-    yield "Pair i has the exponent 2*i/d_head; here it is i/d_head.", power(pairs / d_head)
+    yield "Pair i has the exponent 2*i/d_head; here it is i/d_head, or the base is 100.", power(pairs / d_head)
     yield "The exponent is doubled once too often.", power(4 * pairs / d_head)
     yield "Pairs count from 0: the first turns by the position itself.", power(2 * (pairs + 1) / d_head)
     yield "Divide 2*i by d_head; here the last pair turns at exactly 1/10000.", power(pairs / max(len(pairs) - 1, 1))
@@ -120,7 +120,7 @@ def mistaken_turns(x):
         "Divide 2*i by d_head, the width of a head; here it is divided by H * d_head.",
         power(2 * pairs / (num_heads * d_head)),
     )
-    for base in (1000.0, 100.0, 100_000.0):
+    for base in (1000.0, 100_000.0):
         yield f"The base of the power is 10000; here it is {base:.0f}.", power(2 * pairs / d_head, base)
     yield "np.sin takes radians: no conversion from degrees.", turned(x, np.deg2rad(angles))
     yield "There is no 2*pi in the angle.", turned(x, 2 * np.pi * angles)
