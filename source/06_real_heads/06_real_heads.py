@@ -353,7 +353,7 @@ r"""
 
 *Off the short path.*
 
-Which head has the largest score? In about two lines.
+Which head has the largest score? In one or two lines.
 
 - `scores` is a tensor (L, H), one score for each head of each layer; the largest stands there once.
 - The result is a pair `(layer, head)` of whole numbers, counted from 0 (2 points).
@@ -370,8 +370,7 @@ have?
 def strongest_head(scores):
     """(layer, head) of the largest entry of scores (L, H), two ints."""
     ### BEGIN SOLUTION
-    place = scores.argmax().item()  # through all entries, row by row
-    return divmod(place, scores.shape[1])
+    return divmod(scores.argmax().item(), scores.shape[1])  # argmax counts through all entries, row by row
     ### END SOLUTION
 
 
@@ -379,7 +378,7 @@ def strongest_head(scores):
 exam = Exam(
     "strongest_head",
     model_heads.strongest_by_hand(
-        scores=[[0.1, 0.2, 0.5, 0.0], [0.3, 0.6, 0.1, 0.4], [0.2, 0.1, 0.3, 0.2]], expected=(1, 1)
+        scores=[[0.1, 0.5, 0.2, 0.0], [0.3, 0.1, 0.6, 0.55], [0.1, 0.2, 0.3, 0.05]], expected=(1, 2)
     ),
 )
 ### BEGIN HIDDEN TESTS
@@ -852,7 +851,7 @@ def cosine_by_distance(vectors):
 # %% nbgrader={"grade": true, "grade_id": "test_cosine_by_distance_units", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "cosine_by_distance",
-    similarity.cosine_of_units(cases=[(4, 3)]),
+    similarity.cosine_of_units(cases=[(6, 4)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -865,7 +864,7 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_cosine_by_distance_lengths", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "cosine_by_distance",
-    similarity.cosine_of_any(cases=[(4, 3)]),
+    similarity.cosine_of_any(cases=[(6, 4)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
