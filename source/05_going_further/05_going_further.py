@@ -831,7 +831,7 @@ for name, part in mini.named_children():
 
 # %% [markdown]
 r"""
-The layers have most of them, 8 500 each, shared equally by attention and network. In models this small the table of
+The layers have most of them, about 8 500 each, and attention and network take half of that each. In models this small the table of
 positions counts; in large ones it disappears beside the rest.
 
 **To go on**: copy the class into a cell, put your `MultiHeadAttentionFromScratch` of lesson 3 in the place of its
