@@ -47,14 +47,12 @@ def command(assignments, students, jobs, force, course_dir):
 
 def prepare_sandbox(course):
     """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
-    import torch
-
     from course.grading.coursefolder import Trouble
     from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
     from course.grading.sandbox.execute import SandboxedExecute
-    from course.grading.warm.execute import warm_process
+    from course.grading.warm.execute import import_checks, warm_process
 
-    torch.set_num_threads(1)
+    import_checks()
     if SandboxedExecute(config=course.config).unconfined:
         return
     try:
@@ -90,7 +88,7 @@ def summary(outcome):
     """Lines that say how many, who, what and why."""
     kinds = ("graded", "unchanged", "not gradable", "failed")
     yield ", ".join(f"{outcome.counts[kind]} {kind}" for kind in kinds if outcome.counts[kind] or kind == "graded")
-    for title, found in (("Without a grade", outcome.problems), ("Graded, with remarks", outcome.remarks)):
+    for title, found in (("To be looked at", outcome.problems), ("Graded, with remarks", outcome.remarks)):
         if found:
             yield f"{title}:"
             yield from (f"  {student}, {assignment}: {why}" for student, assignment, why in found[:SHOWN])

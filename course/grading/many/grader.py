@@ -35,6 +35,7 @@ class Graded:
     scores: dict = field(default_factory=dict)  # None where a person has to look
     comments: dict = field(default_factory=dict)
     stopped: tuple = ()  # (cell, why)
+    faults: tuple = ()  # tests that failed by the course's own mistake
 
     @property
     def gradable(self):
@@ -99,9 +100,10 @@ class Grader:
             for cell in notebook.cells
             if is_solution(cell) or is_task(cell)
         }
-        stopped = notebook.metadata.get("course_grading", {}).get("stopped", ())
-        stopped = tuple((event["cell"], event["ending"]) for event in stopped)
-        return Graded(intake.as_dict(), text, scores, comments, stopped)
+        told = notebook.metadata.get("course_grading", {})
+        stopped = tuple((event["cell"], event["ending"]) for event in told.get("stopped", ()))
+        faults = tuple(fault["cell"] for fault in told.get("faults", ()))
+        return Graded(intake.as_dict(), text, scores, comments, stopped, faults)
 
     def settle(self, submission, name, assignment):
         if submission.refusal:

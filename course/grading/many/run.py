@@ -25,8 +25,8 @@ class Outcome:
     """What a run did: counts, and lines about what an instructor may want to look at."""
 
     counts: Counter = field(default_factory=Counter)
-    problems: list = field(default_factory=list)  # (student, assignment, why): no grade came of these
-    remarks: list = field(default_factory=list)  # the same, of graded submissions
+    problems: list = field(default_factory=list)  # (student, assignment, why there is no grade or a wrong one)
+    remarks: list = field(default_factory=list)  # the same triple: what was seen in a graded submission
     total: int = 0
 
 
@@ -144,11 +144,16 @@ def so_far(outcome):
 
 
 def problems(result):
-    """Sentences on why there is no grade."""
+    """Sentences on why there is no grade, or not the right one."""
     if result.failure:
         return [result.failure]
-    refused = [graded.intake for graded in result.notebooks.values() if not graded.gradable]
-    return [f"not gradable. {intake['reason']} {intake['ask']}" for intake in refused]
+    lines = []
+    for graded in result.notebooks.values():
+        if not graded.gradable:
+            lines.append(f"not gradable. {graded.intake['reason']} {graded.intake['ask']}")
+        if graded.faults:
+            lines.append(f"by a mistake of the course these tests could not be run: {', '.join(graded.faults)}")
+    return lines
 
 
 def remarks(result):

@@ -2,13 +2,24 @@
 
 import atexit
 import functools
+import importlib
 import logging
 
 from course.grading.sandbox.execute import SandboxedExecute
 from course.grading.warm.kernel import WarmKernel
-from course.grading.warm.process import NoFork, WarmProcess
+from course.grading.warm.process import NoFork, WarmProcess, student_modules
 
 log = logging.getLogger(__name__)
+
+
+def import_checks():
+    """Import torch and the checks in this process too, for the processes forked from it, on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    for name in student_modules():
+        if name.startswith("course.checks"):
+            importlib.import_module(name)
 
 
 @functools.cache

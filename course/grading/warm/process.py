@@ -28,7 +28,9 @@ LIBRARIES = ("numpy", "torch", "matplotlib.pyplot", "ipywidgets", "IPython.displ
 LIBRARIES += ("torch._dynamo", "torch.profiler")  # torch imports them late, at the first watched call and optimiser
 NOT_FOR_STUDENTS = ("course.__main__", "course.commands", "course.grading")
 WARMING = (  # what the first picture and the first error of a notebook would otherwise wait for
-    "import matplotlib.pyplot as plt\nplt.imshow([[0.0, 1.0]])\nplt.colorbar()\nplt.title('x')\nplt.show()",
+    # Without pyplot, which chooses and sets up its backend at a notebook's first figure.
+    "import io, matplotlib.figure\nfigure = matplotlib.figure.Figure()\naxes = figure.add_subplot(title='x')\n"
+    "figure.colorbar(axes.imshow([[0.0, 1.0]]))\nfigure.savefig(io.BytesIO(), format='png')",
     "import torch\nprint(torch.softmax(torch.randn(2, 2) @ torch.randn(2, 2), -1))",
     "def f():\n    raise ValueError\nf()",
 )
