@@ -46,8 +46,8 @@ r"""
 
 Both need a way to measure, so that an opinion becomes a figure. The experiments below train tiny Transformers, one
 layer of width 32 in most cases, over three seeds, in less than a minute each. Each tries one sentence of the lesson or of common
-lore. The rule is always the same: **write down your guess, run, explain the difference.** A result is kept, so that
-the second run is quick; `again=True` trains anew.
+lore. The rule is always the same: **write down your guess, run, explain the difference.** A result without code of yours is kept, so that the second run is
+quick; `again=True` trains anew.
 """
 
 # %% [markdown]
@@ -243,7 +243,7 @@ order_bench.explore(LearnedPositionalEncoding, encoding="learned")
 # %% [markdown]
 r"""
 It does. To tell places apart, their vectors only need to differ; sense is not required, and training gives it to
-them.
+them. How much the outputs notice depends on how large your entries are; the bench's own have a spread of 1.
 
 Now the comparison that the lesson suggests: *try different encoding schemes (learned vs. fixed)*, your own class
 among them. Two of the five, rotary and ALiBi, you will write below. The task is reversing again. **Predict**: which
