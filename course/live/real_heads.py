@@ -97,7 +97,7 @@ def frame(function, layer, head, token, sentence, positions):
 def students_part(function, view, layer, head, sentence, positions):
     """A sentence about the student's score, or about the map of the student's layer, which is shown as well."""
     kind = student.pick(function, *EXERCISES)
-    if kind in SCORES:
+    if kind in SCORES and not isinstance(function, type):  # a class is a layer, whatever its name
         weights = SENTENCES[sentence].maps.new_tensor(view.weights)
         arguments = (weights, list(view.tokens)) if kind == "delimiter_score" else (weights,)
         given = student.numbers(function, student.ask(function, *arguments), ())

@@ -640,12 +640,13 @@ r"""
 Two to the entropy is a number of tokens: over how many a head spreads its attention. The head that looks at the
 previous token is the narrowest of all; the widest gives something to most of the sentence, like an average.
 
-Now walk through the heads. In the explorer, choose a sentence, a layer and a head; the lines show where one token
-looks, and the words below are your scores. Find a head in the upper layers that does *not* rest on `[CLS]`.
+Now walk through the heads. In the explorer, choose a layer, a head and a sentence; the lines show where one token
+looks, and the words below are the scores. It calls your entropy too, and says whether it agrees. Find a head in the
+upper layers that does *not* rest on `[CLS]`.
 """
 
 # %%
-real_heads.explore(layer=1, head=8)
+real_heads.explore(attention_entropy, layer=1, head=8)
 
 # %% [markdown]
 r"""
@@ -704,11 +705,12 @@ r"""
 **Position is what that head is made of.** This was an intervention, not a look at a map: one thing was changed, and
 the effect was measured. That is the stronger kind of evidence.
 
-Do the other heads of the layer need positions as much? Move the explorer's head through layer 0 with positions off.
+Do the other heads of the layer need positions as much? Move the explorer's head through layer 0, with positions off and
+on. It runs your layer beside the course's.
 """
 
 # %%
-real_heads.explore(layer=0, head=2, positions=False)
+real_heads.explore(MultiHeadAttentionFromScratch, layer=0, head=2, positions=False)
 
 # %% [markdown]
 r"""
@@ -747,12 +749,12 @@ tensors without axes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "head_importance", "locked": false, "schema_version": 3, "solution": true, "task": false}
-@torch.no_grad()
 def head_importance(layer, x):
     """Mean absolute change of the output of layer for x (B, T, E) when each head alone is removed: a tensor (H,)."""
     ### BEGIN SOLUTION
-    whole, _ = layer(x)
-    moves = [(whole - attention.ablate_head(layer, x, head)).abs().mean() for head in range(layer.num_heads)]
+    with torch.no_grad():
+        whole, _ = layer(x)
+        moves = [(whole - attention.ablate_head(layer, x, head)).abs().mean() for head in range(layer.num_heads)]
     return torch.stack(moves)
     ### END SOLUTION
 

@@ -88,6 +88,10 @@ def test_the_student_s_layer_gets_the_weights_and_its_map_is_shown():
     assert "compared in layer 0" in explorer.summary
 
 
+def test_a_layer_class_by_another_name_is_a_layer():
+    assert "Your MultiHeadAttention agrees" in explore(MultiHeadAttention, layer=0).summary
+
+
 def test_a_layer_with_the_wrong_scale_differs():
     class MultiHeadAttentionFromScratch(MultiHeadAttention):
         def forward(self, x, mask=None, bias=None):
