@@ -108,24 +108,31 @@ def _arrow(axes, start, end, alpha=1.0):
 
 
 def attention_maps(weights, tokens, title=""):
-    """One map for each head of weights (H, T, S), with the tokens on both axes."""
+    """One map for each head of weights (H, T, S), four in a row, with the tokens on both axes."""
     weights = np.asarray(weights)
     peaks = [np.unravel_index(head.argmax(), head.shape) for head in weights]
     strongest = "; ".join(
         f"head {h} looks hardest from {tokens[t]} to {tokens[s]} ({weights[h, t, s]:.2f})"
         for h, (t, s) in enumerate(peaks)
     )
+    columns = min(len(weights), 4)
+    rows = -(-len(weights) // columns)
     picture = Picture(
-        figsize=(2.6 * len(weights) + 0.8, 3.2),
+        figsize=(2.6 * columns + 0.8, 0.2 + 3.1 * rows),
         alt=f"{title + ': ' if title else ''}{len(weights)} attention maps of {len(tokens)} tokens; {strongest}.",
     )
-    axes = picture.subplots(1, len(weights), squeeze=False)[0]
-    for h, (panel, head) in enumerate(zip(axes, weights, strict=True)):
-        image = panel.imshow(head, cmap=MAP, vmin=0, vmax=1)
-        panel.set(title=f"head {h}", xlabel="key", ylabel="query" if h == 0 else "")
-        panel.set_xticks(range(len(tokens)), tokens, rotation=60)
-        panel.set_yticks(range(len(tokens)), tokens if h == 0 else [""] * len(tokens))
-    picture.colorbar(image, ax=list(axes), label="weight")
+    axes = picture.subplots(rows, columns, squeeze=False)
+    size = 10 if len(tokens) <= 10 else 7
+    for h, panel in enumerate(axes.flat):
+        if h >= len(weights):
+            panel.set_axis_off()
+            continue
+        first = h % columns == 0
+        image = panel.imshow(weights[h], cmap=MAP, vmin=0, vmax=1)
+        panel.set(title=f"head {h}", xlabel="key", ylabel="query" if first else "")
+        panel.set_xticks(range(len(tokens)), tokens, rotation=60 if size == 10 else 90, fontsize=size)
+        panel.set_yticks(range(len(tokens)), tokens if first else [""] * len(tokens), fontsize=size)
+    picture.colorbar(image, ax=axes, label="weight")
     if title:
         picture.suptitle(title)
     return picture

@@ -1,0 +1,15 @@
+import numpy as np
+import pytest
+
+from course import plots
+
+
+@pytest.mark.parametrize(("num_heads", "columns"), [(1, 1), (3, 3), (4, 4), (6, 4), (12, 4)])
+def test_every_head_has_its_map_and_four_stand_in_a_row(num_heads, columns):
+    weights = np.arange(num_heads * 9.0).reshape(num_heads, 3, 3) / (num_heads * 9)
+    picture = plots.attention_maps(weights, ["a", "b", "c"])
+    maps = [axes for axes in picture.axes if axes.get_title().startswith("head")]
+    assert [axes.get_title() for axes in maps] == [f"head {h}" for h in range(num_heads)]
+    assert all(np.array_equal(axes.images[0].get_array(), head) for axes, head in zip(maps, weights, strict=True))
+    assert maps[0].get_subplotspec().get_gridspec().ncols == columns
+    assert all(f"head {h} looks hardest from c to c" in picture.alt for h in range(num_heads))
