@@ -1,6 +1,7 @@
 """A course made by code: small lessons, students' notebooks, and a graded class with its gradebook."""
 
 import datetime
+import functools
 import io
 import os
 import random
@@ -15,6 +16,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum
+
+from course.grading.demo import solutions_of, solve
+from course.grading.examination import ExaminedExecute, first_code
+from course.grading.grade import grade as grade_files
+from course.grading.intake import Assignment
+from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from course.grading.warm.execute import warmed
+
+ROOT = Path(__file__).parents[2]
 
 LESSONS = {
     "01_foundations": ("head_width", "weighted_average"),
@@ -213,3 +223,38 @@ def _failure(person, name):
     hints = HINTS.get(name, ["Look at the last axis."])
     lines = [f"{name}: shape ✓, values ✗", "Seen: other values", f"Hint: {hints[min(person.hint, len(hints) - 1)]}"]
     return new_output("error", ename="CheckFailed", evalue="\n".join(lines), traceback=lines)
+
+
+class Lesson:
+    """A lesson of the course as it is released, solved and graded, without a gradebook."""
+
+    def __init__(self, name):
+        self.name = name
+        self.source = nbformat.read(ROOT / "source" / name / f"{name}.ipynb", as_version=4)
+        self.assignment = Assignment.from_source(name, self.source)
+
+    def released(self):
+        """The notebook that students get, a copy."""
+        notebook = nbformat.from_dict(self.assignment.graded)
+        for slot in self.assignment.slots:
+            notebook.cells[slot.index].source = slot.released
+        return notebook
+
+    def solved(self):
+        return solve(self.released(), solutions_of(self.source))
+
+    def grade(self, notebook, cold=False):
+        """The Graded. A cold kernel is an ipykernel and takes seconds to start; a warm one is neither."""
+        files = {f"{self.name}.ipynb": nbformat.writes(notebook).encode()}
+        executor = (ExaminedExecute if cold else warmed(ExaminedExecute))(setup=first_code(self.source))
+        return grade_files(self.assignment, files, executor)
+
+
+@pytest.fixture(scope="session")
+def lessons():
+    """lessons(name) -> the Lesson, made once. Skips where no sandbox can be made."""
+    try:
+        require_sandbox()
+    except SandboxUnavailable as reason:
+        pytest.skip(str(reason))
+    return functools.cache(Lesson)

@@ -41,7 +41,15 @@ WATCHED = {
     ),
     "examiner": (
         "reaches for the examiner",
-        ("__student__", "__servant__", "course.grading.", "course.checks.candidate.", "course.checks.compare."),
+        (
+            "__student__",
+            "__servant__",
+            ".__student__",
+            ".__servant__",
+            "course.grading.",
+            "course.checks.candidate.",
+            "course.checks.compare.",
+        ),
         ("course.checks.exam.", "course.checks.failure.", "course.checks.frames.", "course.checks.questions."),
         ("course.checks.scratch.", "course.checks.servant.", "course.checks.state.", "course.checks.wire."),
     ),

@@ -9,12 +9,8 @@ import ast
 from course.grading.intake.names import chains, dotted, imported
 from course.grading.intake.python_text import parse
 
-READY_MADE = (
-    "scaled_dot_product",
-    "multi_head_attention",
-    "MultiheadAttention",
-    "Transformer",
-)  # parts of torch's names
+# Parts of the names of ready-made attention in torch.
+READY_MADE = ("scaled_dot_product", "multi_head_attention", "MultiheadAttention", "Transformer")
 
 
 def ready_made(text, setup, name):
