@@ -3,13 +3,17 @@
 It lives in ``demo/``, a course folder of its own, so that nothing of a real class is touched.
 """
 
+import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import click
 import nbformat
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+
+from course.grading.intake import Verdict
+from course.grading.intake.places import Places
 
 LESSON = "02_how_it_works"
 COPIED = ("source", "nbgrader_config.py", "pyproject.toml")
@@ -116,13 +120,33 @@ def nbgrader(folder, what, *arguments, may_fail=False):
 
 
 def table(folder, submissions):
-    """The grades, one line a student."""
-    lines = [f"{'student':<8} {'points':>9}  {'what is special'}"]
+    """The grades and what grading has to say of each file, one line a student."""
+    rows = [("student", "points", "verdict", "what is special", "")]
     with Gradebook(f"sqlite:///{folder}/gradebook.db") as gradebook:
         for student, special, *_ in submissions:
-            graded = (Path(folder) / "autograded" / student / LESSON).is_dir()
-            if graded:
+            outcome = outcome_of(folder, student)
+            points = "no grade"
+            if outcome["verdict"] != Verdict.NOT_GRADABLE:
                 submission = gradebook.find_submission(LESSON, student)
                 points = f"{submission.score:g} / {submission.max_score:g}"
-            lines.append(f"{student:<8} {points if graded else 'no grade':>9}  {special}")
+            rows.append((student, points, outcome["verdict"], special, said(outcome)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for *cells, remark in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)).rstrip()
+        lines += [line, f"{'':{widths[0]}}    {remark}"] if remark else [line]
     return "\n".join(lines)
+
+
+def outcome_of(folder, student):
+    """What intake said of a student's submission."""
+    places = Places(CourseDirectory(root=str(folder)))
+    return json.loads(places.verdict(student, LESSON, LESSON).read_text(encoding="utf-8"))
+
+
+def said(outcome):
+    """The reason and what to ask for, or the remarks, in one line."""
+    remarks = [
+        f"{remark['cell']}: {remark['text']}" if remark["cell"] else remark["text"] for remark in outcome["remarks"]
+    ]
+    return " ".join(text for text in (outcome["reason"], outcome["ask"], *remarks) if text)
