@@ -251,10 +251,15 @@ class Lesson:
 
 
 @pytest.fixture(scope="session")
-def lessons():
-    """lessons(name) -> the Lesson, made once. Skips where no sandbox can be made."""
+def sandbox():
+    """Skip where no sandbox can be made."""
     try:
         require_sandbox()
     except SandboxUnavailable as reason:
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def lessons(sandbox):
+    """lessons(name) -> the Lesson, made once."""
     return functools.cache(Lesson)

@@ -5,7 +5,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
-from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
 from course.grading.sandbox.execute import SandboxedExecute
 from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel
 
@@ -27,15 +26,6 @@ def small_limits():
 @pytest.fixture(scope="session")
 def config():
     return small_limits()
-
-
-@pytest.fixture(scope="session")
-def sandbox():
-    """Skip where no sandbox can be made."""
-    try:
-        require_sandbox()
-    except SandboxUnavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")
