@@ -87,7 +87,7 @@ def _check_loaded(layer, weights, fresh, who):
                 seen, hint = f"the weight called {others[0]}", f"It belongs to another projection: {theirs} is {ours}."
             else:
                 seen, hint = "other numbers", f"Copy {theirs}.{part} as it is, without a scale or a sum."
-            raise CheckFailed(f"{who} in {ours}.{part} {seen}.", hint)
+            raise CheckFailed(f"{who} {seen} in {ours}.{part}.", hint)
 
 
 # The strongest head
