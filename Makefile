@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo sync release publish grade judge lint
+.PHONY: help lab test demo sync release publish grade judge bench lint
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-14s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ grade: .venv/installed-dev ## Grade what is in submitted/: make grade LESSON=02_
 
 judge: .venv/installed-dev ## Report how the tests judge right and wrong answers
 	python -m tests.judging
+
+bench: .venv/installed-dev ## Measure the explorers in a real browser, beside interact with pyplot
+	python -m bench.live
 
 lint: .venv/installed-dev ## Check style
 	ruff check . && ruff format --check .

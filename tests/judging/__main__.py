@@ -1,7 +1,11 @@
 """``make judge``: how the tests of every exercise judge the bank of answers and the mutants; also docs/judging.md."""
 
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread for each worker, before torch is imported
 
 from tqdm import tqdm
 
@@ -20,9 +24,10 @@ listed as equivalent, with the reason, in `tests/answers/`.
 """
 
 
-def row(lesson_name, exercise):
+def row(lesson_name, exercise_name):
     """The figures of one exercise, as the columns name them."""
     started, lesson = time.perf_counter(), read_lesson(lesson_name)
+    exercise = lesson.exercises[exercise_name]
     answers = read_bank(lesson_name, exercise.name)
     right = [answer for answer in answers if answer.is_right]
     wrong = [answer for answer in answers if not answer.is_right]
@@ -45,12 +50,13 @@ def table(rows):
 def main():
     """Judge everything; exit status 1 when any answer or mutant gets a verdict that it does not deserve."""
     exercises = [
-        (lesson, exercise)
+        (lesson, name)
         for lesson in lesson_names()
-        for exercise in read_lesson(lesson).exercises.values()
+        for name, exercise in read_lesson(lesson).exercises.items()
         if not exercise.is_question
     ]
-    rows = [row(lesson, exercise) for lesson, exercise in tqdm(exercises, unit="exercise")]
+    with ProcessPoolExecutor(os.cpu_count()) as workers:
+        rows = list(tqdm(workers.map(row, *zip(*exercises, strict=True)), total=len(exercises), unit="exercise"))
     text = table(rows)
     (ROOT / "docs" / "judging.md").write_text(PREFACE + text, encoding="utf-8")
     print(text)

@@ -1,6 +1,7 @@
 """Mutants of the reference solutions, made by cosmic-ray, and which of them the tests let live."""
 
 import contextlib
+import faulthandler
 import signal
 import tomllib
 from dataclasses import dataclass
@@ -74,12 +75,15 @@ def _time_limit():
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(SECONDS)
+    # A mutated power of whole numbers can compute for hours in one call, deaf to signals: then end with its name.
+    faulthandler.dump_traceback_later(6 * SECONDS, exit=True)
     try:
         yield
     except Endless:
         pass
     finally:
         signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
         signal.signal(signal.SIGALRM, before)
 
 
