@@ -5,6 +5,7 @@ plain values, so that no code of a student's meets a test's text or an expected 
 ran all its checks here.
 """
 
+import contextlib
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.converters import Autograde
 from traitlets import Unicode
 
+from course.checks.failure import CheckFailed
 from course.checks.scratch import refusal
 from course.grading.examiner import Student, StudentGone, run_test
 from course.grading.intake.second_look import ready_made
@@ -54,6 +56,13 @@ class ExaminedExecute(SandboxedExecute):
         folder = course.format_path(course.source_directory, ".", about["assignment"])
         return nbformat.read(Path(folder) / f"{about['notebook']}.ipynb", as_version=4)
 
+    def prepare(self):
+        """Let the kernel import what answers for it, before a student's code runs and on nobody's time."""
+        exchange = self.kernel.exchange(self.startup_timeout, self.output_limit)
+        with contextlib.suppress(CheckFailed):
+            Student(self.asking(exchange, self.startup_timeout)).values("__name__")
+        exchange.finish()
+
     def run_cell(self, cell, name):
         if is_test(cell):
             self.examine(cell, name)
@@ -64,15 +73,7 @@ class ExaminedExecute(SandboxedExecute):
         """Run one test here, ask the kernel what it asks, and write what came of it into the cell."""
         kernel, limit = self.ready_kernel(), self.time_limit(cell)
         exchange = kernel.exchange(limit, self.output_limit)
-
-        def ask(request):
-            try:
-                return exchange.ask(request)
-            except Ended as end:
-                reason = messages.no_result(end.ending, limit, self.limits, self.output_limit)
-                raise StudentGone(reason) from None
-
-        student = Student(ask)
+        student = Student(self.asking(exchange, limit))
         try:
             printed, failure, proved = run_test(cell.source, self.imports, student)
             fault = None if failure or proved else UNPROVED
@@ -87,6 +88,18 @@ class ExaminedExecute(SandboxedExecute):
             self.report_fault(name, fault)
         cell.execution_count = None
         cell.outputs = outputs(name, printed, failure or self.second_look(student), fault)
+
+    def asking(self, exchange, limit):
+        """The function that asks a student's process, and says in words why there is no answer."""
+
+        def ask(request):
+            try:
+                return exchange.ask(request)
+            except Ended as end:
+                reason = messages.no_result(end.ending, limit, self.limits, self.output_limit)
+                raise StudentGone(reason) from None
+
+        return ask
 
     def second_look(self, student):
         """The failure of an answer whose text shows that it calls what its exam forbids, or None.

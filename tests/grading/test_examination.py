@@ -16,13 +16,13 @@ RIGHT = "def {}(d_model, num_heads):\n    {}\n    return d_model // num_heads"
 
 # What an exercise does when a test calls it: (code, points of 2, a part of the message).
 DISASTERS = {
-    "endless loop": ("while True: pass", 0, "gave no result: it reached the time limit of 3 s"),
+    "endless loop": ("while True: pass", 0, "gave no result: it reached the time limit of 5 s"),
     "loop that ignores interrupts": (
         "while True:\n        try:\n            while True: pass\n        except BaseException: pass",
         0,
-        "gave no result: it reached the time limit of 3 s",
+        "gave no result: it reached the time limit of 5 s",
     ),
-    "one long call in C": ("sum(range(10**13))", 0, "gave no result: it reached the time limit of 3 s"),
+    "one long call in C": ("sum(range(10**13))", 0, "gave no result: it reached the time limit of 5 s"),
     "end of the process": ("import os; os._exit(0)", 0, "gave no result: it ended the Python process"),
     "crash": ("import ctypes; ctypes.string_at(0)", 0, "gave no result: it ended the Python process"),
     "fork bomb": ("import os\n    while True: os.fork()", 0, "gave no result: it reached the limit of 48 processes"),
@@ -82,7 +82,7 @@ class Examined:
 def wrecked(sandbox):
     """Every disaster in one notebook, a right exercise before and one after all of them."""
     config, cells = small_limits(), []
-    config.Execute.timeout = 3
+    config.Execute.timeout = 5
     for case, body in {"first": "pass", **{case: row[0] for case, row in DISASTERS.items()}, "last": "pass"}.items():
         name = name_of(case)
         cells += [solution_cell(name, RIGHT.format(name, body)), test_cell(name, EXAM.format(name))]

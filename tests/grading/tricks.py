@@ -221,7 +221,7 @@ TRICKS = [
         "the test read from files",
         {"outside"},
         answer="import glob\n"
-        + STEALS.format(text="''.join(open(p).read() for p in glob.glob('/**/source/**', recursive=True))"),
+        + STEALS.format(text="''.join(open(p).read() for p in glob.glob('/*/*/*.ipynb') + glob.glob('../../../*.db'))"),
     ),
     Trick(
         "the examiner looked for by its name",

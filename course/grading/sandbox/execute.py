@@ -70,6 +70,7 @@ class SandboxedExecute(Execute):
         self.kernel, self.history, self.events = self.make_kernel(), [], []
         try:
             nb.metadata["language_info"] = self.kernel.start().language_info()
+            self.prepare()
             for index, cell in enumerate(nb.cells):
                 if is_executed(cell):
                     self.run_cell(cell, messages.cell_name(cell, index))
@@ -93,6 +94,9 @@ class SandboxedExecute(Execute):
         """The process of the student's code, not started yet."""
         manager = UnconfinedKernelManager if self.unconfined else self.confined_manager
         return Kernel(manager, self.folder, self.startup_timeout, self.config)
+
+    def prepare(self):
+        """Do what a new kernel needs before the first cell; a subclass may."""
 
     def ready_kernel(self):
         """The kernel, alive: one that died since the last cell was ended by something that this cell left running."""
@@ -121,6 +125,7 @@ class SandboxedExecute(Execute):
         A cell that ends the kernel while it is repeated is left out too, so this comes to an end.
         """
         self.kernel.restart()
+        self.prepare()
         for past in self.history:
             if past.repeat and not is_test(past.cell):
                 run = self.kernel.run(past.cell.source, past.limit, self.output_limit)
