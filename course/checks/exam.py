@@ -1,6 +1,7 @@
 """An exam: one exercise, its checks in order, and a message that shows how far the answer got."""
 
 import functools
+from collections import Counter
 from typing import NamedTuple
 
 from course.checks.candidate import Candidate, enrol, student_namespace
@@ -81,8 +82,13 @@ class Exam:
         print(self.progress(passed))
 
     def progress(self, passed):
-        """One line: the name, and each check with a tick, a cross, or a dot where it was not reached."""
-        marks = ["✓"] * passed + ["✗"] + ["·"] * len(self.checks)
-        return f"{self.name}: " + ", ".join(
-            f"{item.title} {mark}" for item, mark in zip(self.checks, marks, strict=False)
-        )
+        """One line: the name, and each check with a tick, a cross, or a dot where it was not reached.
+
+        A title that comes again, with other cases, is numbered.
+        """
+        marks, seen, parts = ["✓"] * passed + ["✗"] + ["·"] * len(self.checks), Counter(), []
+        for item, mark in zip(self.checks, marks, strict=False):
+            seen[item.title] += 1
+            number = f" ({seen[item.title]})" if seen[item.title] > 1 else ""
+            parts.append(f"{item.title}{number} {mark}")
+        return f"{self.name}: " + ", ".join(parts)

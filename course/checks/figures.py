@@ -9,6 +9,7 @@ from matplotlib._pylab_helpers import Gcf
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import FigureBase
+from matplotlib.text import Text
 
 from course.checks.compare import agrees, check_true, kind_of
 from course.checks.exam import check
@@ -66,13 +67,29 @@ def describe(result, watched):
         "sideways": [_matrix(part) for part in shown if _is_sideways(part)],
         "xlabel": axes.get_xlabel().strip(),
         "ylabel": axes.get_ylabel().strip(),
-        "title": "".join(axes.get_title(place) for place in ("left", "center", "right")).strip(),
+        "title": _title(axes),
+        "title_replaced": not isinstance(axes.title, Text),
         "suptitle": (figure.get_suptitle() or "").strip(),
-        "colour_bars": sum(map(_is_colour_bar, everywhere)) + sum(part.colorbar is not None for part in shown),
+        "colour_bars": sum(map(_is_colour_bar, everywhere)),
+        "related": any(_belongs(panel._colorbar.mappable, shown) for panel in everywhere if _is_colour_bar(panel)),
     }
 
 
 describe.around = drawing
+
+
+def _title(axes):
+    """The text of the three titles of axes, '' where a student wrote over the attribute that holds them."""
+    titles = [axes._left_title, axes.title, axes._right_title]
+    return "".join(title.get_text() for title in titles if isinstance(title, Text)).strip()
+
+
+def _belongs(mappable, shown):
+    """Whether a colour bar's mappable is one of what is shown, or has the colours and the range of one."""
+    return any(
+        part is mappable or (part.cmap.name, part.get_clim()) == (mappable.cmap.name, mappable.get_clim())
+        for part in shown
+    )
 
 
 def _axes_of(result, watched):
@@ -194,17 +211,21 @@ def plot_title(candidate, rows, columns):
     """A title of the axes."""
     _, seen = _seen(candidate, rows, columns)
     hint = "Set one with ax.set_title(...) or plt.title(...)."
-    if seen["suptitle"]:
+    if seen["title_replaced"]:
+        hint = "Call ax.set_title(...): ax.title = ... puts a string in the place of the title."
+    elif seen["suptitle"]:
         hint = "suptitle belongs to the figure: use ax.set_title(...) or plt.title(...)."
     check_true(bool(seen["title"]), "the axes have no title.", hint)
 
 
 @check("colour bar")
 def plot_colour_bar(candidate, rows, columns):
-    """Any colour bar on the figure."""
+    """A colour bar on the figure, with the colours and the range of the heatmap where there is one."""
     _, seen = _seen(candidate, rows, columns)
     hint = "Keep what imshow returns, and add fig.colorbar(image, ax=ax)."
-    check_true(seen["colour_bars"] > 0, "there is no colour bar.", hint)
+    check_true(seen["colour_bars"] > 0, "there is no colour bar beside the heatmap.", hint)
+    related = seen["related"] or not (seen["arrays"] or seen["sideways"])
+    check_true(related, "the colour bar has another range or other colours than the heatmap.", hint)
 
 
 @check("no plt.show()")

@@ -85,6 +85,8 @@ def weights_in(result, case):
         (num_heads, time, time): "Keep the batch: every item has weights of its own.",
     }
     hint = hints.get(tuple(weights.shape), "One map (T, T) for each head of each item: (B, H, T, T).")
+    if weights.dim() == 4 and weights.shape[1] not in (1, num_heads) and weights.shape[::3] == (batch, time):
+        hint = f"Here are {weights.shape[1]} heads, and num_heads is {num_heads}: use the num_heads that __init__ gets."
     check_shape(weights, (batch, num_heads, time, time), hint, "weights")
     return weights.detach()
 
@@ -138,7 +140,8 @@ def _wrapped_slips(reading, x, num_heads):
         yield "The layer attends over the batch: PyTorch wants batch_first=True for x (B, T, E).", across
         for heads in range(1, width + 1):
             if width % heads == 0 and heads != num_heads:
-                yield f"The layer has {heads} heads: hand on num_heads.", reference(reading, heads)(x)[0]
+                hint = f"The layer has {heads} head{'s' * (heads > 1)}: hand on num_heads."
+                yield hint, reference(reading, heads)(x)[0]
         out, _ = reference(reading, num_heads)(x)
         yield "Return the output as it is, without adding x.", out + x
         hint = "No mask here: every token may attend to every token."

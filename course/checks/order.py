@@ -1,14 +1,17 @@
 """Checks of order_sensitivity, which measures how far a model is from permutation equivariance."""
 
+import contextlib
+
 import torch
 
-from course.checks.compare import agrees, as_array, check_close, check_true, kind_of, likeliest
+from course.checks.compare import agrees, as_array, check_close, check_true, kind_of, likeliest, refuse_none
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.checks.probes import OrderProbe
 
 _MEASURE = "Take the mean of abs(model(x[:, permutation]) - model(x)[:, permutation]), over all entries."
+_NUMBER = "Turn the mean into a number with .item() or float()."
 
 
 def _case(batch, permutation, width, dtype=torch.float32, seed=0, **settings):
@@ -72,10 +75,11 @@ def _measure(candidate, model, x, permutation):
     except CheckFailed as failure:
         hint = "Permute along T, the second axis, x[:, permutation]; and take item [0] of a tuple only."
         raise CheckFailed(failure.seen, hint if "out of bounds" in failure.seen else failure.hint) from None
-    array = as_array(result)
-    if array.size != 1:
+    with contextlib.suppress(TypeError, ValueError):  # a number in a string or a list costs one part, not both
+        return float(result[0] if isinstance(result, tuple | list) and len(result) == 1 else result)
+    if as_array(result).size != 1:
         raise CheckFailed(f"the result is {kind_of(result)}, wanted one number.", "Take the mean over all entries.")
-    return float(array.reshape(()))
+    raise CheckFailed(f"the result is {kind_of(result)}, wanted a float.", _NUMBER)
 
 
 def _check_value(candidate, model, x, permutation):
@@ -133,16 +137,33 @@ def sensitivity_of_tuple(candidate, batch, permutation, width):
 def sensitivity_float(candidate, batch, permutation, width):
     """The type of the result."""
     result = candidate(*_case(batch, permutation, width, place=1.0))
-    as_array(result)  # says so when there is none
-    hint = "Turn the mean into a number with .item() or float()."
-    check_true(isinstance(result, float), f"the result is {kind_of(result)}, wanted a float.", hint)
+    refuse_none(result)
+    check_true(isinstance(result, float), f"the result is {kind_of(result)}, wanted a float.", _NUMBER)
 
 
 @check("model, x and permutation left as they were")
-def sensitivity_leaves(candidate, batch, permutation, width):
-    """Mode, parameters and gradients of the model, and the two tensors."""
-    model, x, permutation = _case(batch, permutation, width, place=1.0, past=0.5)
-    _, (after, x_after, permutation_after) = candidate.observe(model, x, permutation)
+def sensitivity_leaves(candidate, cases):
+    """Mode, parameters and gradients of the model, and the two tensors.
+
+    cases: (B, permutation, E). One that raises is passed over when another one runs: the value has cost its points.
+    """
+    failures = []
+    for case in cases:
+        given = _case(*case, place=1.0, past=0.5)
+        try:
+            _, after = candidate.observe(*given)
+        except CheckFailed as failure:
+            failures.append(failure)
+            continue
+        _check_left(given, after)
+    if len(failures) == len(cases):
+        raise failures[0]
+
+
+def _check_left(given, left):
+    """Fail when the model, x or the permutation came back different."""
+    (model, x, permutation), (after, x_after, permutation_after) = given, left
+    same = torch.equal(model.weight, after.weight) and model.weight.dtype == after.weight.dtype
     kept, frozen = after.get_extra_state().tolist()
     for condition, seen, hint in (
         (not after.training, "the model came back in train mode.", "It is given in eval mode: leave it so."),
@@ -153,7 +174,7 @@ def sensitivity_leaves(candidate, batch, permutation, width):
         ),
         (kept == 0, "the model's parameters hold gradients now.", "Measure under torch.no_grad(), without backward()."),
         (frozen == 0, "the model's parameters were frozen.", "Use torch.no_grad() instead of requires_grad_(False)."),
-        (torch.equal(model.weight, after.weight), "the model's parameters were changed.", "Only call the model."),
+        (same, "the model's parameters were changed.", "Only call the model."),
         (torch.equal(x, x_after), "x was changed in place.", "x[:, permutation] makes a new tensor: use that."),
         (torch.equal(permutation, permutation_after), "permutation was changed in place.", "Leave it as it is."),
     ):

@@ -447,7 +447,7 @@ r"""
 Draw the table `pe` that you are given as a heatmap and return the matplotlib `Axes`, in about seven lines.
 
 - `imshow` or `pcolormesh` shows `pe` itself, rows are positions, on a new figure that stays open; the result is its Axes (3 points).
-- The x label is `Embedding Dimension`, the y label `Position`; there are a title of the axes and a colour bar, and no `plt.show()` (2 points).
+- The x label is `Embedding Dimension`, the y label `Position`; there are a title of the axes and a colour bar of the heatmap, and no `plt.show()` (2 points).
 
 <details><summary>Hint 1</summary>
 
@@ -674,9 +674,9 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_order_sensitivity_state", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from course.checks import Exam, order
 
-exam = Exam("order_sensitivity", order.sensitivity_float(batch=4, permutation=[1, 2, 0], width=3))
+exam = Exam("order_sensitivity", order.sensitivity_float(batch=2, permutation=[1, 0], width=2))
 ### BEGIN HIDDEN TESTS
-exam.add(order.sensitivity_leaves(batch=4, permutation=[1, 2, 0], width=5))
+exam.add(order.sensitivity_leaves(cases=[(2, [1, 0], 2), (4, [1, 2, 0], 5)]))
 ### END HIDDEN TESTS
 exam.run()
 

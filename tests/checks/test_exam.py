@@ -142,7 +142,7 @@ def test_same_message_every_time(examine):
 
 def test_list_shows_how_far_the_answer_got(examine):
     message = examine("def answer(x): return x[:3] * 2", doubled(size=3), doubled(size=4), doubled(size=5))
-    assert message.splitlines()[0] == "answer: doubled ✓, doubled ✗, doubled ·"
+    assert message.splitlines()[0] == "answer: doubled ✓, doubled (2) ✗, doubled (3) ·"
 
 
 def test_passing_exam_prints_its_list(capsys):
@@ -153,7 +153,7 @@ def test_passing_exam_prints_its_list(capsys):
     exec("exam = Exam('answer')", namespace)
     namespace["exam"].add(doubled(size=3), doubled(size=7))
     namespace["exam"].run()
-    assert capsys.readouterr().out == "answer: doubled ✓, doubled ✓\n"
+    assert capsys.readouterr().out == "answer: doubled ✓, doubled (2) ✓\n"
 
 
 @contextlib.contextmanager
