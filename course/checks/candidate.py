@@ -62,8 +62,11 @@ class Candidate:
         """
         self.check_callable()
         first_arguments = independent(arguments)
-        overwrite(self.guard(self.object, *first_arguments))
-        return self(*arguments), first_arguments
+        first = self.guard(self.object, *first_arguments)
+        overwrite(first)
+        second = self(*arguments)
+        overwrite(first)  # once more: the second call may have filled the same memory anew
+        return second, first_arguments
 
     def mixes_devices(self, *arguments):
         """Whether a call with its tensors on another device meets one that is not there, or gives a result elsewhere.

@@ -1,5 +1,9 @@
 """What an exception inside a student's code says, in one sentence, and what to look at."""
 
+from difflib import get_close_matches
+
+from torch import nn
+
 SHAPES_DO_NOT_FIT = (
     "mismatch",
     "not aligned",
@@ -8,6 +12,13 @@ SHAPES_DO_NOT_FIT = (
     "must match",
     "Expected size",
 )
+BY_TEXT = {
+    "unpack": "The names left of = and the values right of it differ in number: print what stands on the right.",
+    "is invalid for input of size": "The sizes must multiply to the number of entries: take them from x.shape and "
+    "from the arguments, and fix none.",
+    "No mappable was found": "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax).",
+    "Can't call numpy() on Tensor": "Stay in torch with what asks for a gradient: NumPy cannot follow it.",
+}
 
 
 def sentence(error):
@@ -18,6 +29,15 @@ def sentence(error):
 
 def hint_for(error):
     """What to look at for a kind of exception."""
+    if isinstance(error, AttributeError) and (instead := _instead_of(error)):
+        return instead
+    for words, hint in BY_TEXT.items():
+        if words in str(error):
+            return hint
+    if isinstance(error, ImportError):
+        return "That package is not here: NumPy, matplotlib and torch are enough."
+    if isinstance(error, AssertionError):
+        return "An assert refuses this: print the values that it compares in the line before it."
     if isinstance(error, NameError):
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
@@ -39,3 +59,17 @@ def hint_for(error):
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."
     return "Call the function yourself on a small input and print the shapes along the way."
+
+
+def _instead_of(error):
+    """A hint for an attribute that an object has not, by the names that it has; None for no idea."""
+    owner, name = error.obj, error.name
+    if owner is None or name is None:
+        return None
+    if hasattr(owner, f"set_{name}"):
+        return f"The method is called set_{name}(...)."
+    if close := get_close_matches(name, dir(owner), 1):
+        return f"There is no {name}: perhaps {close[0]} is meant."
+    if isinstance(owner, nn.Module):
+        return f"self.{name} is never made: __init__ must give it the name that forward uses."
+    return None
