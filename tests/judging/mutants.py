@@ -10,6 +10,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
 from tests.judging.bank import ANSWERS
+from tests.judging.lesson import SOLUTION
 from tests.judging.verdict import judge
 
 SECONDS = 10  # for one mutant: some turn a loop into an endless one
@@ -39,9 +40,14 @@ def mutants(solution):
             if code is None:
                 break
             code = code.rstrip("\n")
-            if code != solution and code not in found and _compiles(code):
+            if code not in found and _is_in_solution(solution, code) and _compiles(code):
                 found[code] = Mutant(name.removeprefix("core/"), *_changed_line(solution, code), code)
     return list(found.values())
+
+
+def _is_in_solution(solution, code):
+    """Whether the change lies inside a solution region: a broken stub above it is mutated in vain."""
+    return code != solution and SOLUTION.sub("", solution + "\n") == SOLUTION.sub("", code + "\n")
 
 
 def _compiles(code):
