@@ -127,6 +127,7 @@ def masked_wrongly(own, q, k, mask):
             _renormalised(1 - allowed),
         ),
         ("The weights of allowed keys differ: only forbidden scores change.", _renormalised(allowed)),
+        ("Take the softmax once: the weights are already normalised.", _softmax_where(scores, mask).softmax(-1)),
         (
             "The causal mask is not the only one: use the mask that is given.",
             _softmax_where(scores, causal(*scores.shape[-2:])),

@@ -4,7 +4,16 @@ import itertools
 
 import numpy as np
 
-from course.checks.compare import TOLERANCE, check_close, check_dtype, check_numpy, check_shape, check_true
+from course.checks.compare import (
+    SINGLE_PRECISION,
+    TOLERANCE,
+    agrees,
+    check_close,
+    check_dtype,
+    check_numpy,
+    check_shape,
+    check_true,
+)
 from course.checks.exam import check
 from course.checks.inputs import normal
 
@@ -42,7 +51,10 @@ def average_by_hand(candidate, weights, values, expected):
 
 @check("any sizes")
 def average_sizes(candidate, cases):
-    """cases: (T, S, d) triples. Each in both precisions, in C order and in Fortran order."""
+    """cases: (T, S, d) triples. Each in both precisions, in C order and in Fortran order, and right to 1e-5.
+
+    What a step in single precision costs is for average_keeps to judge.
+    """
     for seed, (case, dtype) in enumerate(itertools.product(cases, TOLERANCE)):
         weights, values = _case(*case, dtype, seed=10 * seed)
         expected = np.array([sum(weight * value for weight, value in zip(row, values, strict=True)) for row in weights])
@@ -54,7 +66,7 @@ def average_sizes(candidate, cases):
             result,
             expected,
             "Row t is the sum over s of weights[t, s] times values[s]: keep every weight, and sum over s alone.",
-            atol=TOLERANCE[dtype],
+            atol=TOLERANCE["float32"],
             suspects=_slips(weights, values),
         )
 
@@ -105,6 +117,8 @@ def average_keeps(candidate, queries, keys, width):
             dtype,
             "Keep the dtype of the arguments: no astype, and np.zeros makes float64 unless you give it a dtype.",
         )
+        if agrees(result, weights @ values, TOLERANCE["float32"]):
+            check_close(result, weights @ values, SINGLE_PRECISION)
         unchanged = all((before == now).all() for before, now in zip((weights, values), after, strict=True))
         check_true(
             unchanged, "an argument was changed in place.", "Compute new arrays; *= and += write into the caller's."

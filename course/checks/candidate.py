@@ -21,6 +21,7 @@ from course.checks.state import fresh_state
 from course.encoding import sinusoidal_encoding
 
 LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
+OWN_ERROR = "This input is allowed, and your own error refuses it: look at the condition in front of it."
 _KEPT, _MISSING = "__kept__", object()
 
 
@@ -130,7 +131,10 @@ class Candidate:
             raise
         except BaseException as error:
             self.refuse_stub(error)
-            raise CheckFailed(f"{self.name} raised {sentence(error)}{self.place(error)}.", hint_for(error)) from None
+            place = self.place(error)
+            on_purpose = isinstance(error, ValueError) and "raise " in place
+            hint = OWN_ERROR if on_purpose else hint_for(error)
+            raise CheckFailed(f"{self.name} raised {sentence(error)}{place}.", hint) from None
 
     def raised_by(self, *arguments, **keywords):
         """The exception that a call raises, or None. CheckFailed when it is the stub's own."""

@@ -64,7 +64,9 @@ def check_tensor(value, name="the result"):
     """Fail unless value is a torch tensor."""
     refuse_none(value, name)
     if not isinstance(value, _Tensor):
-        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a tensor.", "Stay in torch from input to output.")
+        several = "Return one tensor: torch.stack and torch.cat make one of several."
+        hint = several if isinstance(value, tuple | list) else "Stay in torch from input to output."
+        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a tensor.", hint)
 
 
 def check_numpy(value, name="the result"):
@@ -92,6 +94,14 @@ def check_shape(value, shape, hint, name="the result"):
         raise CheckFailed(f"{name} is {kind_of(value)}, wanted shape {tuple(shape)}.", hint)
     if tuple(value.shape) != tuple(shape):
         raise CheckFailed(f"{name} has shape {tuple(value.shape)}, wanted {tuple(shape)}.", hint)
+
+
+def unless_squeezed(value, shape, hint):
+    """The hint to give for value's shape: another one when it lacks axes of length 1 and nothing else."""
+    found = getattr(value, "shape", shape)
+    if len(found) < len(shape) and [n for n in found if n != 1] == [n for n in shape if n != 1]:
+        return "An axis of length 1 is gone: keep every axis, with no squeeze and no index such as [0]."
+    return hint
 
 
 def check_dtype(value, dtype, hint, name="the result"):
@@ -177,5 +187,6 @@ def check_finite(value, hint, name="the result"):
 
 def check_int(value, hint, name="the result"):
     """Fail unless value is a whole number of an integer type."""
+    refuse_none(value, name)
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise CheckFailed(f"{name} is {kind_of(value)} ({value!r:.40}), wanted an int.", hint)

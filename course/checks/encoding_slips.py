@@ -57,6 +57,7 @@ def mistaken_tables(seq_len, d_model):
     )
     yield "Divide 2*i by d_model, the width; here it is divided by seq_len.", power(2 * pair / seq_len)
     yield "Divide 2*i by d_model; here it is divided by d_model - 1.", power(2 * pair / max(d_model - 1, 1))
+    yield "Divide 2*i by d_model; here it is divided by d_model + 1.", power(2 * pair / (d_model + 1))
     yield "np.sin takes radians: no conversion from degrees.", waves(np.deg2rad(angle), even)
     yield "The position enters as it is; here it is divided by seq_len.", waves(angle / seq_len, even)
     yield "The position enters as it is; here it is divided by seq_len - 1.", waves(angle / max(seq_len - 1, 1), even)
@@ -88,6 +89,7 @@ def _mistaken_columns(angle, even, pair, right):
     first_row = np.arange(len(right))[:, None] == 0
     yield "Only the first row is filled: return after the loops, not inside.", np.where(first_row, right, 0)
     yield "Only the first pair is filled: return after the loops, not inside.", np.where(pair == 0, right, 0)
+    yield "Row 0 is not filled: p runs from 0 to seq_len - 1.", np.where(first_row, 0, right)
     yield "The last row is not filled: p runs from 0 to seq_len - 1.", np.concatenate((right[:-1], 0 * right[-1:]))
 
 

@@ -15,6 +15,7 @@ from course.checks.compare import (
     dtype_name,
     kind_of,
     likeliest,
+    unless_squeezed,
 )
 from course.checks.encoding_slips import mistaken_odd_tables, mistaken_sums, mistaken_tables
 from course.checks.exam import Check, check
@@ -27,6 +28,7 @@ _ROUGH = {"float16": 2e-3, "bfloat16": 2e-2}  # half precision costs the part ab
 _FORMULA = "Column j of row p is sin (j even) or cos (j odd) of p / 10000**(2*(j//2)/d_model)."
 _SHAPE = "One row for each position, one column for each of the d_model dimensions: (seq_len, d_model)."
 _ODD = "An odd d_model ends with a sine that has no cosine: d_model - d_model//2 sines, but d_model//2 cosines."
+_WHOLE = "The table holds whole numbers: make it of floats, or the sines are cut off."
 _TELLING = (23, 14)  # a size at which every slip looks different
 
 
@@ -82,7 +84,8 @@ def table_odd(candidate, sizes):
             check_finite(table, _ODD, name)
             last, before = as_array(table)[:, -1], as_array(table)[:, -2]
             own_wave = _is_wave(last) and (last != before).any()
-            check_true(own_wave, f"the last column of {name} has no wave of its own.", _ODD)
+            hint = _ODD if own_wave else _cause_of_odd(table, seq_len, d_model) or _ODD
+            check_true(own_wave, f"the last column of {name} has no wave of its own.", hint)
 
 
 @check("NumPy floats")
@@ -137,11 +140,12 @@ def _table(candidate, seq_len, d_model):
 
 
 def _odd_table(candidate, seq_len, d_model):
-    """As _table, where an exception or a column too few has its cause in the odd width."""
+    """As _table; an exception or a column too few is due to the odd width where the next even one shows neither."""
     try:
         return _table(candidate, seq_len, d_model)
     except CheckFailed as failure:
         about_width = " raised " in failure.seen or "column" in failure.hint
+        about_width = about_width and _has_even_table(candidate, seq_len, d_model + 1)
         raise CheckFailed(f"with d_model {d_model}, {failure.seen}", _ODD if about_width else failure.hint) from None
 
 
@@ -161,6 +165,14 @@ def _is_wave(column):
     return bool(smooth or np.abs(around - step * middle).max() < 0.05 * np.abs(inner).max())
 
 
+def _has_even_table(candidate, seq_len, d_model):
+    try:
+        _table(candidate, seq_len, d_model)
+    except CheckFailed:
+        return False
+    return True
+
+
 def _atol(table):
     return _ROUGH.get(dtype_name(table), ATOL)
 
@@ -176,9 +188,13 @@ def _even_is_right(candidate):
 def _cause(candidate):
     """The hint of the slip that the candidate's table of a telling size shows, or None."""
     table = _table(candidate, *_TELLING)
-    if "int" in dtype_name(table):
-        return "The table holds whole numbers: make it of floats, or the sines are cut off."
-    return likeliest(table, mistaken_tables(*_TELLING), _atol(table))
+    return _WHOLE if "int" in dtype_name(table) else likeliest(table, mistaken_tables(*_TELLING), _atol(table))
+
+
+def _cause_of_odd(table, seq_len, d_model):
+    """The hint of the slip that a table with an odd d_model shows, or None."""
+    slips = [*mistaken_odd_tables(seq_len, d_model), *mistaken_tables(seq_len, d_model)]
+    return _WHOLE if "int" in dtype_name(table) else likeliest(table, slips, _atol(table))
 
 
 def on_own_or_lent(name, item):
@@ -211,7 +227,7 @@ def sum_values(candidate, sizes):
         hint = "The encoding is added to x, so the shape stays (B, T, E)."
         if tuple(result.shape) == (*shape[:2], 2 * shape[2]):
             hint = "Add the encoding to x; here it stands beside it, concatenated."
-        check_shape(result, shape, hint)
+        check_shape(result, shape, unless_squeezed(result, shape, hint))
         expected = x + torch.as_tensor(sinusoidal_encoding(*shape[1:]), dtype=x.dtype)
         hint = "out[b, t] is x[b, t] plus row t of the sinusoidal encoding with E columns."
         check_close(result, expected, hint, atol=ATOL, suspects=mistaken_sums(x))

@@ -46,6 +46,14 @@ def hint_for(error):
         return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
     if "ambiguous" in str(error):
         return "An array of many values is neither true nor false: compare with None, as in if mask is not None."
+    if "trying to invert a mask" in str(error):
+        return "A boolean mask is turned round with ~mask."
+    if "shape of the mask" in str(error):
+        return "A mask used as an index needs the full shape: masked_fill and torch.where broadcast it by themselves."
+    if "NoneType" in str(error):
+        return "Something is None here: an argument that was left out, or the result of a function without return."
+    if "object is not callable" in str(error):
+        return "Something that is no function is called: a * is missing before a bracket, or a name was given away."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):

@@ -5,8 +5,17 @@ import math
 import torch
 
 from course import attention
-from course.checks.compare import check_close, check_dtype, check_int, check_shape, check_tensor, check_true
+from course.checks.compare import (
+    check_close,
+    check_dtype,
+    check_int,
+    check_shape,
+    check_tensor,
+    check_true,
+    unless_squeezed,
+)
 from course.checks.exam import check
+from course.checks.exceptions import hint_for, sentence
 from course.checks.inputs import normal
 
 
@@ -36,8 +45,10 @@ def refuses_uneven(candidate, cases, call=None):
         )
         check_true(
             isinstance(error, ValueError),
-            f"{type(error).__name__} for d_model {d_model} and num_heads {num_heads}, wanted ValueError.",
-            "Test d_model % num_heads yourself, before anything else, and raise ValueError.",
+            f"{sentence(error)} for d_model {d_model} and num_heads {num_heads}, wanted ValueError.",
+            hint_for(error)
+            if isinstance(error, NameError | RecursionError)
+            else "Test d_model % num_heads yourself, before anything else, and raise ValueError.",
         )
 
 
@@ -60,7 +71,8 @@ def split_order(candidate, cases):
         name = f"split_heads of {tuple(x.shape)} into {heads}"
         check_tensor(result, name)
         hint = "First (B, T, d_model) -> (B, T, H, d_head), then swap T and H with transpose(1, 2)."
-        check_shape(result, (batch, heads, time, d_head), hint, name)
+        shape = (batch, heads, time, d_head)
+        check_shape(result, shape, unless_squeezed(result, shape, hint), name)
         expected = attention.split_heads(x, heads)
         check_close(
             result, expected, f"Head h holds features h*d_head and up. {hint}", name, 0, _wrong_splits(x, heads)
@@ -95,14 +107,12 @@ def _wrong_splits(x, heads):
 def merge_order(candidate, cases):
     """cases: (B, H, T, d_head)."""
     for shape in cases:
-        batch, heads, time, d_head = shape
         x = _numbered(*shape)
         name = f"merge_heads of {shape}"
-        result = candidate(x)
+        result, expected = candidate(x), attention.merge_heads(x)
         check_tensor(result, name)
         hint = "First swap H and T with transpose(1, 2), then (B, T, H, d_head) -> (B, T, H*d_head) with reshape."
-        check_shape(result, (batch, time, heads * d_head), hint, name)
-        expected = attention.merge_heads(x)
+        check_shape(result, expected.shape, unless_squeezed(result, expected.shape, hint), name)
         hint = f"The features of head 0 come first. {hint}"
         check_close(result, expected, hint, name, atol=0, suspects=_wrong_merges(x))
 

@@ -15,6 +15,12 @@ def letter_of(text):
     return "".join(character for character in text if character.isalpha())
 
 
+def term_of(item, given):
+    """The key of the dict ``given`` that means item, whatever its case, spaces and hyphens; item when there is none."""
+    like = [key for key in given if isinstance(key, str) and letter_of(key) == letter_of(item)]
+    return like[0] if item not in given and len(like) == 1 else item
+
+
 class Question:
     """The question whose answer the notebook keeps under ``name``: a letter, or a dict of letters by ``item``."""
 
@@ -50,11 +56,12 @@ class Question:
                 raise CheckFailed(
                     f"{self.name} is {kind_of(value)}, wanted a dict.", "Keep the dict and fill in its letters."
                 )
-            if self.item not in value:
+            term = term_of(self.item, value)
+            if term not in value:
                 raise CheckFailed(
                     f"{label} is missing.", "Keep the terms as they were given, and fill in their letters."
                 )
-            value = value[self.item]
+            value = value[term]
         if value is None or value is ... or (isinstance(value, str) and not value.strip()):
             raise CheckFailed(f"{label} has no answer yet.", f"Write one of the letters {offered} between the quotes.")
         letter = letter_of(value) if isinstance(value, str) else ""

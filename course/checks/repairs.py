@@ -8,6 +8,7 @@ from course.checks.compare import agrees, check_close, check_pair, check_shape, 
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
+from course.checks.masks import normalised_axes
 
 _AXES = {"queries": -2, "heads": -3, "batch": -4}
 
@@ -33,11 +34,13 @@ def _weights(result, sizes):
 
 @check("softmax over the keys")
 def softmax_axis(candidate, cases):
-    """Every row of weights sums to one, whatever the scale. cases: sizes, B, H, T and S all different."""
+    """All rows of weights have one and the same sum, whatever the scale. cases: sizes, B, H, T and S all different.
+
+    A sum other than one comes from dividing the weights, not the scores, and costs the part about the scale.
+    """
     for seed, sizes in enumerate(cases):
         weights = _weights(candidate(*_case(sizes, seed)), sizes)
-        ones = torch.ones(sizes[:3])
-        if agrees(weights.sum(-1), ones):
+        if normalised_axes(weights) == -1:
             continue
         found = [name for name, axis in _AXES.items() if agrees(weights.sum(axis), torch.ones_like(weights.sum(axis)))]
         where = f" They sum to one over the {found[0]} instead." if found else ""

@@ -73,14 +73,17 @@ def refusing():
     Calls are seen as they happen, so an alias or an import inside the function makes no difference,
     and neither does an ``except`` that swallows the refusal.
     """
-    before, watch = sys.getprofile(), _Watch()
+    before, watch, exhausted = sys.getprofile(), _Watch(), False
     hook = watch.profile
     with watch:
         sys.setprofile(hook)
         try:
             yield
+        except RecursionError:
+            exhausted = True  # Python takes off a hook that was the one to hit the limit
+            raise
         finally:
-            taken_off = sys.getprofile() is not hook
+            taken_off = sys.getprofile() is not hook and not exhausted
             sys.setprofile(before)
             if watch.found or taken_off:
                 watch.note(watch.found or "sys.setprofile, which these checks need")

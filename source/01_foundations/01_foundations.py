@@ -204,7 +204,8 @@ r"""
 Return the number of columns that each head gets, in about three lines: $d_\text{head} = d_\text{model} / H$.
 
 - The result is an `int`, for any positive `d_model` and `num_heads` (1 point).
-- When `d_model` is not a multiple of `num_heads`, raise `ValueError` with both numbers in its message (1 point).
+- When `d_model` is not a multiple of `num_heads`, raise `ValueError` (1 point). Its message is for the
+  reader: let it name both numbers.
 
 <details><summary>Hint 1</summary>
 

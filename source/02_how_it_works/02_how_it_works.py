@@ -398,7 +398,8 @@ Cut x (B, T, d_model) into heads (B, H, T, d_head), in about four lines.
 
 - **Order** (3 points). Head h of token t holds the features $h \cdot d_\text{head}$ to $(h+1) \cdot d_\text{head} - 1$
   of token t. The numbers, their dtype and the gradients are kept; x may be a transposed view.
-- **Error** (1 point). When d_model is not a multiple of `num_heads`, raise `ValueError` with both numbers in its message.
+- **Error** (1 point). When d_model is not a multiple of `num_heads`, raise `ValueError`. Its message is for
+  the reader: let it name both numbers.
 
 <details><summary>Hint 1</summary>
 

@@ -60,8 +60,18 @@ def test_items_of_a_dict(capsys):
     ask({"head": "b", "other": ""}, item="head")
     assert "choice, head: B is right" in capsys.readouterr().out
     assert "choice['other'] has no answer yet" in message({"head": "b", "other": ""}, item="other")
-    assert "choice['head'] is missing" in message({"Head": "B"}, item="head")
+    assert "choice['head'] is missing" in message({"heads": "B"}, item="head")
     assert "choice is a list, wanted a dict" in message(["B"], item="head")
+
+
+@pytest.mark.parametrize("key", ["two words", "two_words", "Two Words", "two-words "])
+def test_key_of_a_dict_in_any_dress(key, capsys):
+    ask({"head": "A", key: "B"}, item="two words")
+    assert "choice, two words: B is right" in capsys.readouterr().out
+
+
+def test_two_keys_that_look_alike_are_none():
+    assert "choice['two words'] is missing" in message({"two_words": "B", "Two Words": "B"}, item="two words")
 
 
 @pytest.mark.parametrize(("right", "reasons"), [("D", REASONS), ("A", {"A": "because a"})])
