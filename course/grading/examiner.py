@@ -44,12 +44,11 @@ class Student:
             ) from None
         except wire.WireError:
             reply = None
-        if not isinstance(reply, dict) or len(reply) != 1:
+        kind, content = next(iter(reply.items())) if isinstance(reply, dict) and len(reply) == 1 else (None, None)
+        if kind == "failure" and isinstance(content, tuple | list) and len(content) == 2:
+            raise CheckFailed(*(str(text)[:400] for text in content))
+        if kind not in ("result", "layer"):
             raise CheckFailed(f"{order['name']} gave an answer that cannot be read.", "Return what the docstring says.")
-        kind, content = next(iter(reply.items()))
-        if kind == "failure":
-            texts = content if isinstance(content, tuple | list) else [content]
-            raise CheckFailed(*(str(text)[:400] for text in texts[:2]))
         if kind == "layer":
             return RemoteLayer(self, order | {"layer": content})
         return content

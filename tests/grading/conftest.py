@@ -15,12 +15,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
-from nbgrader.utils import compute_checksum
+from nbgrader.utils import compute_checksum, determine_grade, is_grade
 
 from course.grading.demo import solutions_of, solve
 from course.grading.examination import ExaminedExecute, first_code
-from course.grading.grade import grade as grade_files
-from course.grading.intake import Assignment
+from course.grading.intake import Assignment, settle
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
 from course.grading.warm.execute import warmed
 
@@ -244,10 +243,13 @@ class Lesson:
         return solve(self.released(), solutions_of(self.source))
 
     def grade(self, notebook, cold=False):
-        """The Graded. A cold kernel is an ipykernel and takes seconds to start; a warm one is neither."""
-        files = {f"{self.name}.ipynb": nbformat.writes(notebook).encode()}
+        """Scores, remarks and the graded notebook. A cold kernel is an ipykernel and starts slowly."""
+        intake = settle(self.assignment, {f"{self.name}.ipynb": nbformat.writes(notebook).encode()})
         executor = (ExaminedExecute if cold else warmed(ExaminedExecute))(setup=first_code(self.source))
-        return grade_files(self.assignment, files, executor)
+        graded, _ = executor.preprocess(intake.notebook, {})
+        found = {cell.metadata.nbgrader.grade_id: determine_grade(cell) for cell in graded.cells if is_grade(cell)}
+        scores, most = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
+        return types.SimpleNamespace(scores=scores, most=most, remarks=intake.remarks, notebook=graded)
 
 
 @pytest.fixture(scope="session")
