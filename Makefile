@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test demo sync release publish grade judge bench lint
+.PHONY: help lab test demo sync release publish grade judge bench bench-grading lint
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-14s %s\n", $$1, $$2}'
@@ -39,13 +39,16 @@ publish: release ## Write what students may see into another folder: make publis
 
 grade: .venv/installed-dev ## Grade what is in submitted/: make grade LESSON=02_how_it_works
 	@test -n "$(LESSON)" || { echo "make grade needs a lesson: make grade LESSON=02_how_it_works"; exit 2; }
-	nbgrader autograde $(LESSON)
+	course grade $(LESSON) $(GRADE_OPTIONS)
 
 judge: .venv/installed-dev ## Report how the tests judge right and wrong answers
 	python -m tests.judging
 
 bench: .venv/installed-dev ## Measure the explorers in a real browser, beside interact with pyplot
 	python -m bench.live
+
+bench-grading: .venv/installed-dev ## Measure course grade against nbgrader autograde on lesson 3
+	python -m bench.grading
 
 lint: .venv/installed-dev ## Check style
 	ruff check . && ruff format --check .

@@ -1,0 +1,128 @@
+"""A course folder with a released lesson of two exercises and a task, and what a class hands in."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course.commands.grade import command
+from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from tests.grading.sandbox.conftest import solution
+
+LESSON = "01_lesson"
+ROOT = Path(__file__).parents[3]
+IMPORTS = "from course.checks import Question"
+RIGHT = {"one": 'one = "A"', "two": 'two = "B"'}
+STUBS = {name: f'{name} = ""\n### BEGIN SOLUTION\n{text}\n### END SOLUTION' for name, text in RIGHT.items()}
+
+
+def examination(name, letter):
+    mark = {"grade_id": f"test_{name}", "solution": False, "grade": True, "locked": True, "schema_version": 3}
+    reasons = {"A": "So A.", "B": "So B."}
+    source = f'question = Question("{name}", letters="AB")\nquestion.key("{letter}", {reasons})\nquestion.run()'
+    return new_code_cell(source, metadata={"nbgrader": {**mark, "points": 2}})
+
+
+def lesson(answers):
+    essay = {"grade_id": "essay", "solution": True, "grade": True, "locked": False, "schema_version": 3, "points": 3}
+    cells = [new_markdown_cell("# Lesson"), new_code_cell(IMPORTS, id="imports")]
+    for name, letter in (("one", "A"), ("two", "B")):
+        cells += [solution(name, answers[name]), examination(name, letter)]
+    cells.append(new_markdown_cell(answers.get("essay", "Write here."), metadata={"nbgrader": essay}))
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+
+
+CLASS = {
+    "ada": RIGHT | {"essay": "Because."},
+    "bob": RIGHT | {"one": "import os; os._exit(0)"},
+    "cyd": RIGHT | {"two": 'two = "A"'},
+    "dan": {"one": 'one = ""', "two": 'two = ""'},
+}
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory):
+    try:
+        require_sandbox()
+    except SandboxUnavailable as reason:
+        pytest.skip(str(reason))
+    root = tmp_path_factory.mktemp("released")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    (root / "source" / LESSON).mkdir(parents=True)
+    for name in ("header.ipynb", "footer.ipynb"):
+        nbformat.write(new_notebook(), root / "source" / name)
+    nbformat.write(lesson(STUBS), root / "source" / LESSON / f"{LESSON}.ipynb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        patch.chdir(root)
+        assert formgrader(root).generate_assignment(LESSON)["success"]
+    for student, answers in CLASS.items():
+        hand_in(root, student, nbformat.writes(lesson(answers)))
+    hand_in(root, "eve", '{"cells": [')
+    (root / "submitted" / "bob" / LESSON / "timestamp.txt").write_text("2026-03-31 23:59:00 UTC")
+    return root
+
+
+@pytest.fixture
+def root(released, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)  # and back: grading changes it
+    return shutil.copytree(released, tmp_path / "class")
+
+
+def formgrader(root):
+    """What stands behind formgrader's buttons, with the configuration of the course folder."""
+    from course.grading.coursefolder import open_course
+
+    course = open_course(root)
+    return NbGraderAPI(course, config=Config(course.config))
+
+
+def hand_in(root, student, text):
+    folder = root / "submitted" / student / LESSON
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LESSON}.ipynb").write_text(text)
+
+
+def grade(root, *options):
+    """(exit status, stdout, stderr) of ``course grade`` in a course folder."""
+    done = CliRunner().invoke(command, ["--course-dir", str(root), "--jobs", "1", *options])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def gradebook(root):
+    """Everything that the gradebook says about the class, by student."""
+    students = {}
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+        for submission in book.assignment_submissions(LESSON):
+            [notebook] = submission.notebooks
+            students[submission.student.id] = {
+                "grades": {
+                    g.name: (g.auto_score, g.manual_score, g.needs_manual_grade, g.max_score, g.failed_tests)
+                    for g in notebook.grades
+                },
+                "comments": {comment.name: comment.auto_comment for comment in notebook.comments},
+                "submission": (submission.score, submission.needs_manual_grade, submission.timestamp),
+                "late": notebook.late_submission_penalty,
+            }
+    return students
+
+
+def graded(root):
+    """Graded notebooks by student, with their places and permissions."""
+    found = {}
+    for path in root.glob(f"autograded/[!.]*/{LESSON}/*"):
+        content = nbformat.read(path, as_version=4) if path.suffix == ".ipynb" else path.read_text()
+        found[path.relative_to(root).as_posix()] = (content, path.stat().st_mode)
+    return found

@@ -1,0 +1,164 @@
+"""``course grade`` leaves what ``nbgrader autograde`` leaves, at once, again, and after every way of being stopped."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from tests.grading.many.conftest import CLASS, LESSON, RIGHT, formgrader, grade, gradebook, graded, hand_in, lesson
+
+
+@pytest.fixture(scope="module")
+def once(released, tmp_path_factory):
+    """The class graded with one job, and what was said; not to be changed."""
+    root = shutil.copytree(released, tmp_path_factory.mktemp("once") / "class")
+    here = os.getcwd()
+    yield root, grade(root)
+    os.chdir(here)
+
+
+def test_gradebook_and_notebooks_are_those_that_nbgrader_leaves(once, root):
+    for student in [*CLASS, "eve"]:
+        formgrader(root).autograde(LESSON, student)
+    assert gradebook(once[0]) == gradebook(root)
+    assert set(graded(once[0])) == set(graded(root))
+    for place, (content, mode) in graded(root).items():
+        ours, our_mode = graded(once[0])[place]
+        assert our_mode == mode
+        assert isinstance(ours, str) or without_ids(ours) == without_ids(content)
+
+
+def without_ids(notebook):
+    """The notebook as plain values, without the random names of cells that were made while grading."""
+    for cell in notebook.cells:
+        cell.pop("id")
+    return notebook
+
+
+def test_it_says_who_what_and_why(once):
+    status, said, told = once[1]
+    assert status == 1
+    assert said.splitlines()[0] == "4 graded, 1 not gradable"
+    [line] = [line for line in said.splitlines() if "eve" in line]
+    assert "not gradable" in line and "Ask for" in line
+    assert any("bob" in line and "one was stopped" in line for line in said.splitlines())
+    assert line.strip() in told
+
+
+def test_the_second_time_nothing_is_done(root):
+    grade(root)
+    before = gradebook(root), graded(root)
+    assert grade(root)[1].startswith("0 graded, 5 unchanged")
+    assert (gradebook(root), graded(root)) == before
+
+
+def test_only_what_changed_is_graded_again(root):
+    grade(root, "--student", "ada", "--student", "cyd")
+    hand_in(root, "cyd", nbformat.writes(lesson(RIGHT)))
+    assert gradebook(root)["cyd"]["submission"][0] == 2
+    status, said, _ = grade(root, "--student", "ada", "--student", "cyd")
+    assert status == 0 and said.startswith("1 graded, 1 unchanged")
+    assert gradebook(root)["cyd"]["submission"][0] == 4
+
+
+def test_force_grades_again_and_keeps_what_a_person_gave(root):
+    grade(root, "--student", "ada")
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+        book.find_grade("essay", LESSON, LESSON, "ada").manual_score = 3
+        book.db.commit()
+    assert grade(root, "--student", "ada", "--force")[1].startswith("1 graded")
+    assert gradebook(root)["ada"]["grades"]["essay"][:3] == (None, 3, True)
+    assert gradebook(root)["ada"]["submission"][0] == 7
+
+
+def test_jobs_do_not_change_scores(once, root):
+    assert grade(root, "--jobs", "3")[0] == 1
+    assert gradebook(root) == gradebook(once[0])
+
+
+def test_a_submission_that_can_no_longer_be_graded_loses_its_grade(root):
+    grade(root, "--student", "ada")
+    hand_in(root, "ada", "nonsense")
+    assert grade(root, "--student", "ada")[0] == 1
+    assert gradebook(root)["ada"]["submission"][0] == 0
+    assert not (root / "autograded" / "ada" / LESSON).exists()
+
+
+def test_after_a_kill_the_next_run_continues(root):
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "course", "grade", "--jobs", "1", "--course-dir", str(root)]
+    run = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    while run.poll() is None and not list(root.glob("autograded/.intake/*/*/graded.json")):
+        time.sleep(0.02)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    stored = len(list(root.glob("autograded/.intake/*/*/graded.json")))
+    status, said, _ = grade(root)
+    assert status == 1 and f"{stored} unchanged" in said
+    assert gradebook(root)["ada"]["submission"][0] == 4 and len(gradebook(root)) == 5
+
+
+@pytest.mark.parametrize("moment", ["store", "folders"])
+def test_what_was_half_stored_is_graded_again(root, monkeypatch, moment):
+    from course.grading.many import folders, store
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    target = (store.Store, "put") if moment == "store" else (folders.Folders, "write")
+    with monkeypatch.context() as patch:
+        patch.setattr(*target, stop)
+        status, _, told = grade(root, "--student", "ada")
+        assert status == 2 and "the next run continues" in told
+    assert grade(root, "--student", "ada")[1].startswith("1 graded")
+    assert gradebook(root)["ada"]["submission"][0] == 4
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (["02_other"], "There is no assignment '02_other' in this course"),
+        (["--student", "zoe"], "There is no submission of 'zoe'"),
+    ],
+)
+def test_unknown_names_end_in_one_sentence(root, options, sentence):
+    status, _, told = grade(root, *options)
+    assert status == 2
+    assert told.startswith(f"Error: {sentence}") and len(told.splitlines()) == 1
+
+
+def test_no_submissions_and_no_gradebook_end_in_one_sentence(root):
+    shutil.rmtree(root / "submitted")
+    assert grade(root)[0] == 2
+    assert "There are no submissions" in grade(root)[2]
+    (root / "gradebook.db").unlink()
+    assert "There is no gradebook" in grade(root)[2]
+
+
+def test_a_locked_database_ends_in_one_sentence_and_loses_nothing(root, monkeypatch):
+    from course.grading.many import store
+
+    monkeypatch.setattr(store, "TRIES", 1)
+    with sqlite3.connect(root / "gradebook.db", isolation_level=None) as database:
+        database.execute("BEGIN IMMEDIATE")
+        status, _, told = grade(root, "--student", "ada")
+        database.execute("ROLLBACK")
+    assert status == 2
+    assert "The gradebook cannot be written (database is locked)" in told.splitlines()[-1]
+    assert grade(root, "--student", "ada")[0] == 0
+
+
+def test_a_source_that_was_not_released_is_refused(root):
+    path = root / "source" / LESSON / f"{LESSON}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[2].metadata.nbgrader.grade_id = "uno"
+    nbformat.write(notebook, path)
+    status, _, told = grade(root)
+    assert status == 2 and "is not what the gradebook holds" in told
