@@ -115,7 +115,7 @@ def table_fresh(candidate, seq_len, d_model):
 def _table(candidate, seq_len, d_model):
     """The student's table, of the right shape; whether it is a NumPy array is for table_kind to judge."""
     table = candidate(seq_len, d_model)
-    if isinstance(table, list | tuple | int | float) or str(getattr(table, "dtype", "")) == "object":
+    if isinstance(table, list | tuple | int | float):
         try:
             table = np.array(table, dtype=float)
         except (TypeError, ValueError):
