@@ -132,6 +132,8 @@ def mistaken_sums(x):
     )
     yield "Only the first item of the batch got its positions.", torch.cat((x[:1] + pe, x[1:]))
     yield "Positions count from 0: the first token gets row 0.", x + table(time + 1)[1:]
+    sideways = torch.as_tensor(sinusoidal_encoding(width, time).T, dtype=x.dtype)
+    yield "The encoding is asked for T rows and E columns, in that order; here they are exchanged.", x + sideways
     yield "Add the encoding; here it is subtracted.", x - pe
     yield "Add the encoding; here it multiplies x.", x * pe
     yield "Add the encoding once; here it is there twice.", x + 2 * pe
