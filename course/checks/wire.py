@@ -79,6 +79,8 @@ def _encode_tensor(tensor):
 
 def _encode_array(value):
     array = np.asarray(value)
+    if array.dtype.kind == "O":
+        return {"objects": [list(array.shape), [_encode(item) for item in array.ravel()]]}
     if array.dtype.kind not in "biufc":
         return {"opaque": f"array of {array.dtype}"}
     scalar = isinstance(value, np.generic)
@@ -125,6 +127,13 @@ def _decode_array(value):
     return np.asfortranarray(array) if value["fortran"] else array
 
 
+def _decode_objects(value):
+    shape, items = value["objects"]
+    array = np.empty(len(items), dtype=object)
+    array[:] = [_decode(item) for item in items]
+    return array.reshape(shape)
+
+
 def _decode_probe(value):
     kind = getattr(probes, value["probe"])
     if not (isinstance(kind, type) and issubclass(kind, torch.nn.Module)):
@@ -152,6 +161,7 @@ _DECODERS = {
     "float": lambda value: float(value["float"]),
     "tensor": _decode_tensor,
     "array": _decode_array,
+    "objects": _decode_objects,
     "tuple": lambda value: tuple(_decode(item) for item in value["tuple"]),
     "list": lambda value: [_decode(item) for item in value["list"]],
     "dict": lambda value: {_decode(key): _decode(item) for key, item in value["dict"]},

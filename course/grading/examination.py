@@ -61,7 +61,9 @@ class ExaminedExecute(SandboxedExecute):
         exchange = self.kernel.exchange(self.startup_timeout, self.output_limit)
         with contextlib.suppress(CheckFailed):
             Student(self.asking(exchange, self.startup_timeout)).values("__name__")
-        exchange.finish()
+        run = exchange.finish()
+        if not run.alive:
+            raise RuntimeError(f"a new kernel did not answer the examiner ({run.ending}): is the machine overloaded?")
 
     def run_cell(self, cell, name):
         if is_test(cell):

@@ -36,7 +36,7 @@ DISASTERS = {
         0,
         "gave no result: it",
     ),
-    "result too large to look at": ("import numpy; return numpy.zeros(2**20)", 0, "at most 8 MiB can be looked at"),
+    "result too large to look at": ("import numpy; return numpy.zeros(2**20)", 0, "at most 8 can be looked at"),
     "exit()": ("exit()", 0, "raised ExitRefused"),
     "sys.exit": ("raise SystemExit", 0, "raised SystemExit"),
     "input()": ("input('name?')", 0, "raised StdinNotImplementedError"),
