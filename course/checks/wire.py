@@ -130,7 +130,8 @@ def _decode_array(value):
 def _decode_objects(value):
     shape, items = value["objects"]
     array = np.empty(len(items), dtype=object)
-    array[:] = [_decode(item) for item in items]
+    for place, item in enumerate(items):  # one by one: numpy would spread items that are lists
+        array[place] = _decode(item)
     return array.reshape(shape)
 
 
