@@ -31,6 +31,8 @@ def kind_of(value):
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
     name = type(value).__name__
+    if name == "Opaque":  # it came over the wire as no more than a word for its type
+        name = value.type_name
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
