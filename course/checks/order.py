@@ -1,10 +1,11 @@
 """Checks of order_sensitivity, which measures how far a model is from permutation equivariance."""
 
 import contextlib
+import math
 
 import torch
 
-from course.checks.compare import agrees, as_array, check_close, check_true, kind_of, likeliest, refuse_none
+from course.checks.compare import agrees, check_close, check_true, kind_of, likeliest, refuse_none
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
@@ -75,9 +76,11 @@ def _measure(candidate, model, x, permutation):
     except CheckFailed as failure:
         hint = "Permute along T, the second axis, x[:, permutation]; and take item [0] of a tuple only."
         raise CheckFailed(failure.seen, hint if "out of bounds" in failure.seen else failure.hint) from None
-    with contextlib.suppress(TypeError, ValueError):  # a number in a string or a list costs one part, not both
-        return float(result[0] if isinstance(result, tuple | list) and len(result) == 1 else result)
-    if as_array(result).size != 1:
+    refuse_none(result)
+    number = result[0] if isinstance(result, tuple | list) and len(result) == 1 else result
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):  # a number in a string or a list costs one part
+        return float(number)
+    if math.prod(getattr(result, "shape", ())) != 1:
         raise CheckFailed(f"the result is {kind_of(result)}, wanted one number.", "Take the mean over all entries.")
     raise CheckFailed(f"the result is {kind_of(result)}, wanted a float.", _NUMBER)
 
