@@ -5,6 +5,7 @@ import functools
 import importlib
 import logging
 
+from course.grading.examination import ExaminedExecute
 from course.grading.sandbox.execute import SandboxedExecute
 from course.grading.warm.kernel import WarmKernel
 from course.grading.warm.process import NoFork, WarmProcess, student_modules
@@ -34,18 +35,22 @@ def warm_process():
     return warm
 
 
+class Warm:
+    """Mixed in before a SandboxedExecute: its student's process is a fork of the warm process."""
+
+    def make_kernel(self):
+        make_cold = super().make_kernel
+        warm = None if self.unconfined else warm_process()
+        return WarmKernel(warm, make_cold, self.folder, self.config) if warm else make_cold()
+
+
 @functools.cache
 def warmed(execute):
-    """A subclass of ``execute``, a SandboxedExecute, whose student's process is a fork of the warm process."""
+    """A subclass of ``execute``, a SandboxedExecute, with warm kernels; its settings are those of ``execute``."""
     if not issubclass(execute, SandboxedExecute):
         raise TypeError(f"{execute.__name__} cannot be warmed: it is no SandboxedExecute")
+    return execute if issubclass(execute, Warm) else type(f"Warm{execute.__name__}", (Warm, execute), {})
 
-    class Warm(execute):
-        def make_kernel(self):
-            make_cold = super().make_kernel
-            warm = None if self.unconfined else warm_process()
-            return WarmKernel(warm, make_cold, self.folder, self.config) if warm else make_cold()
 
-    # nbgrader finds settings by the class's name, and those of its parents hold too.
-    Warm.__name__ = Warm.__qualname__ = f"Warm{execute.__name__}"
-    return Warm
+# For the configuration of plain nbgrader, which takes a dotted name.
+WarmExaminedExecute = warmed(ExaminedExecute)

@@ -14,6 +14,8 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from course.commands.grade import command
+from course.grading.coursefolder import open_course
+from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
 from tests.grading.sandbox.conftest import solution
 
@@ -79,11 +81,11 @@ def root(released, tmp_path, monkeypatch):
     return shutil.copytree(released, tmp_path / "class")
 
 
-def formgrader(root):
-    """What stands behind formgrader's buttons, with the configuration of the course folder."""
-    from course.grading.coursefolder import open_course
-
+def formgrader(root, execute=None):
+    """What stands behind formgrader's buttons, as the course folder configures it; ``execute`` is another executor."""
     course = open_course(root)
+    if execute:
+        course.config.Autograde.autograde_preprocessors = autograde_preprocessors(execute)
     return NbGraderAPI(course, config=Config(course.config))
 
 

@@ -35,6 +35,13 @@ def test_gradebook_and_notebooks_are_those_that_nbgrader_leaves(once, root):
         assert isinstance(ours, str) or without_ids(ours) == without_ids(content)
 
 
+def test_plain_nbgrader_can_start_warm_too(once, root):
+    for student in CLASS:
+        formgrader(root, "course.grading.warm.execute.WarmExaminedExecute").autograde(LESSON, student)
+    book = gradebook(once[0])
+    assert gradebook(root) == {student: book[student] for student in CLASS}
+
+
 def without_ids(notebook):
     """The notebook as plain values, without the random names of cells that were made while grading."""
     for cell in notebook.cells:
