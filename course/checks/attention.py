@@ -148,9 +148,12 @@ def attention_mask(candidate, title, kinds, sizes):
         pairs = [judged(plain, mask, given) for plain, given in zip(own, masked, strict=False)]
         if not agreed and any(agrees(*pair) for pair in pairs):
             continue
+        name = f"weights with a mask of {kind}"
+        hint = "Fill forbidden scores with -inf: inf makes NaN, and so does 0 times -inf, so multiply nothing."
+        check_true(not bool(pairs[-1][0].isnan().any()), f"{name} has NaN.", hint)
         hint = "Give forbidden scores, where the mask is False, the value -inf before the softmax."
         wrong = [*masked_wrongly(own[-1], *_double(q, k), mask), dropped(masked[-1], right)]
-        check_close(*pairs[-1], hint, f"weights with a mask of {kind}", atol=1e-5, suspects=wrong)
+        check_close(*pairs[-1], hint, name, atol=1e-5, suspects=wrong)
         hint = "The weights are masked, but out comes from others: out is the masked weights @ v."
         check_close(*pairs[0], hint, f"out with a mask of {kind}", atol=1e-5)
 
