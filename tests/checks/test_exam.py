@@ -57,6 +57,18 @@ OUTCOMES = {
         "class Stop(BaseException): pass\ndef answer(x): raise Stop('here')",
         "answer raised Stop: here",
     ),
+    "attribute misspelt": ("import numpy as np\ndef answer(x): return np.zero(3)", "perhaps zeros is meant"),
+    "attribute of a plot": (
+        "import matplotlib.pyplot as plt\ndef answer(x): plt.figure().add_subplot().xlabel('x')",
+        "called set_xlabel(...)",
+    ),
+    "attribute never made": (
+        "from torch import nn\nlayer = nn.Linear(1, 1)\ndef answer(x): return layer.qkv(x)",
+        "self.qkv is never made",
+    ),
+    "package that is not there": ("def answer(x): import no_such_package", "That package is not here"),
+    "unequal unpacking": ("def answer(x):\n    a, b = x", "differ in number"),
+    "assert": ("def answer(x): assert x is None", "An assert refuses this"),
     "endless recursion": ("def answer(x): return answer(x)", "calls itself without end"),
     "exception of many lines": ("def answer(x): raise ValueError('a\\nb\\nc\\n' * 50)", "ValueError: a (line 1"),
     "exception with a long text": ("def answer(x): raise ValueError('long ' * 500)", "ValueError: long"),
