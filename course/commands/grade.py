@@ -11,10 +11,11 @@ SHOWN = 20  # lines of each kind in the summary
 @click.command()
 @click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--student", "-s", "students", multiple=True, help="Grade this student only; repeat for several.")
+@click.option("--question", "-q", help="Grade this question only, again, and leave the points of all others.")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Submissions graded at once; by default one a core.")
 @click.option("--force", is_flag=True, help="Grade also what has not changed since it was graded.")
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
-def command(assignments, students, jobs, force, course_dir):
+def command(assignments, students, question, jobs, force, course_dir):
     """Grade the submissions to ASSIGNMENTs, or to all, that have changed since they were last graded.
 
     Gradebook and autograded/ are left as `nbgrader autograde` leaves them. A run that was stopped, even by force, is
@@ -37,7 +38,7 @@ def command(assignments, students, jobs, force, course_dir):
     jobs = jobs or len(os.sched_getaffinity(0))
     try:
         with open_gradebook(course) as gradebook:
-            outcome = grade_class(course, gradebook, assignments, students, jobs, force, Bar)
+            outcome = grade_class(course, gradebook, assignments, students, jobs, Bar, force, question)
     except KeyboardInterrupt:
         raise Trouble("Stopped; what was graded so far is stored, and the next run continues.") from None
     for line in summary(outcome):

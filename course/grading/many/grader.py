@@ -36,6 +36,7 @@ class Graded:
     comments: dict = field(default_factory=dict)
     stopped: tuple = ()  # (cell, why)
     faults: tuple = ()  # tests that failed by the course's own mistake
+    only: frozenset = frozenset()  # grade ids; where there are any, all others keep their points
 
     @property
     def gradable(self):

@@ -1,9 +1,9 @@
 """Grade what has changed in a course folder: from submitted/ to the gradebook and autograded/."""
 
 import contextlib
+import dataclasses
 import fcntl
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.api import MissingEntry
@@ -16,25 +16,28 @@ from course.grading.intake.places import KEPT, Places
 from course.grading.many.folders import Folders
 from course.grading.many.grader import Grader
 from course.grading.many.pool import Pool
+from course.grading.many.question import limited, question_ids
 from course.grading.many.store import Store
 from course.grading.many.submissions import lesson_digest, pick_students, read_submission, student_folders
 
 
-@dataclass
+@dataclasses.dataclass
 class Outcome:
     """What a run did: counts, and lines about what an instructor may want to look at."""
 
-    counts: Counter = field(default_factory=Counter)
-    problems: list = field(default_factory=list)  # (student, assignment, why there is no grade or a wrong one)
-    remarks: list = field(default_factory=list)  # the same triple: what was seen in a graded submission
+    counts: Counter = dataclasses.field(default_factory=Counter)
+    problems: list = dataclasses.field(
+        default_factory=list
+    )  # (student, assignment, why no grade or a wrong one)
+    remarks: list = dataclasses.field(default_factory=list)  # the same triple: what was seen in a graded submission
     total: int = 0
 
 
 class Class:
     """The submissions of a course that a run has to grade. Raises Trouble before anything is graded or changed."""
 
-    def __init__(self, course, gradebook, assignments, students, force):
-        self.course, self.gradebook, self.force = course, gradebook, force
+    def __init__(self, course, gradebook, assignments, students, force, question):
+        self.course, self.gradebook, self.force = course, gradebook, force or question
         self.autograde = Autograde(coursedir=course, config=course.config)
         self.folders, self.store = Folders(course, self.autograde.permissions), Store(gradebook, self.autograde)
         names = pick_assignments(course, assignments, assignment_names(course))
@@ -45,6 +48,8 @@ class Class:
         self.found, self.assignments, self.digests = found, {}, {}
         for name in found:
             self.load(name)
+        self.only = question_ids(self.assignments, question) if question else {}
+        self.found = {name: found[name] for name, _ in self.only} or found
 
     def load(self, name):
         """Take in an assignment's source, which must be that of the release."""
@@ -79,8 +84,21 @@ class Class:
                     todo.append(submission)
         return todo
 
+    def limited(self, result):
+        """The Result with the one question only, where the others have grades that stand."""
+        standing = self.folders.known(result.student, result.assignment)
+        if not self.only or not result.graded or standing is None:
+            return result
+        folder, notebooks = self.folders.places.autograded(result.student, result.assignment), dict(result.notebooks)
+        for (_, name), ids in self.only.items():
+            if name in notebooks and (folder / f"{name}.ipynb").is_file():
+                text = (folder / f"{name}.ipynb").read_text(encoding="utf-8")
+                notebooks[name] = limited(notebooks[name], text, ids)
+        return dataclasses.replace(result, notebooks=notebooks, digest=standing)  # the others may still be out of date
+
     def put(self, submission, result):
-        """Store a Result, whole: gradebook and folder."""
+        """Store a Result: gradebook and folder."""
+        result = self.limited(result)
         with self.folders.changing(result):
             self.store.put(result)
             self.folders.put(result, submission)
@@ -99,11 +117,11 @@ def alone(course):
         yield
 
 
-def grade_class(course, gradebook, assignments, students, jobs, force, show):
+def grade_class(course, gradebook, assignments, students, jobs, show, force=False, question=None):
     """Grade what has changed; the Outcome. ``show(total)`` makes a context with ``done()`` and ``tell(line)``."""
     with alone(course):
         outcome = Outcome()
-        class_ = Class(course, gradebook, assignments, students, force)
+        class_ = Class(course, gradebook, assignments, students, force, question)
         todo = class_.changed(outcome)
         outcome.total = len(todo)
         if not todo:

@@ -67,10 +67,13 @@ class Store:
     def put_notebook(self, notebook, graded, submission):
         names = {cell.id: cell.name for cell in notebook.notebook._base_cells}
         for grade in notebook.grades:
+            if graded.only and names[grade.cell_id] not in graded.only:
+                continue
             grade.auto_score = graded.scores.get(names[grade.cell_id])
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         for comment in notebook.comments if graded.gradable else ():
-            comment.auto_comment = graded.comments.get(names[comment.cell_id])
+            if not graded.only or names[comment.cell_id] in graded.only:
+                comment.auto_comment = graded.comments.get(names[comment.cell_id])
         notebook.late_submission_penalty = None
         if graded.gradable and submission.total_seconds_late > 0:
             self.gradebook.db.flush()

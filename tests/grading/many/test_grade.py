@@ -149,6 +149,18 @@ def test_no_submissions_and_no_gradebook_end_in_one_sentence(root):
     assert "There is no gradebook" in grade(root)[2]
 
 
+def test_one_question_is_graded_and_the_others_keep_their_points(root):
+    grade(root, "--student", "cyd")
+    hand_in(root, "cyd", nbformat.writes(lesson({"one": 'one = "B"', "two": 'two = "B"'})))
+    status, said, _ = grade(root, "--student", "cyd", "--question", "two")
+    assert status == 0 and said.startswith("1 graded")
+    grades = gradebook(root)["cyd"]["grades"]
+    assert (grades["test_one"][0], grades["test_two"][0]) == (2, 2)
+    assert grade(root, "--student", "cyd")[1].startswith("1 graded")  # the rest is still out of date
+    assert gradebook(root)["cyd"]["grades"]["test_one"][0] == 0
+    assert "There is no question 'three'" in grade(root, "--question", "three")[2]
+
+
 def test_a_locked_database_ends_in_one_sentence_and_loses_nothing(root, monkeypatch):
     from course.grading.many import store
 
