@@ -1,6 +1,7 @@
 """Several processes that grade, each one submission at a time; what one does not survive is tried once more."""
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -36,6 +37,8 @@ class Pool:
         self.start()
 
     def start(self):
+        gc.collect()
+        gc.freeze()  # so that collecting garbage does not copy the pages that the processes share
         context = multiprocessing.get_context("fork")
         self.executor = ProcessPoolExecutor(self.jobs, context, start_worker, (self.grader,))
 
