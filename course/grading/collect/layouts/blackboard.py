@@ -7,8 +7,7 @@ which settles where a user name with underscores starts. The time is the institu
 import re
 from pathlib import PurePosixPath
 
-from course.grading.collect.archive import Refusal
-from course.grading.collect.layouts.handed import Handed, Person, is_notebook, local_time, match_part, share
+from course.grading.collect.layouts.handed import Handed, Person, local_time, named, recognised
 
 NAME = r"(?P<before>.+)_attempt_(?P<time>\d{4}(?:-\d{2}){5})(?:_(?P<file>.+))?"
 RECEIPT_NAME = re.compile(r"^Name:\s*(?P<name>.*?)\s*\((?P<user>[^()\n]+)\)\s*$", re.MULTILINE)
@@ -16,19 +15,13 @@ RECEIPT_SIZE = 20_000  # the lines that matter come first; a student's own text 
 
 
 def recognises(paths):
-    return share(paths, lambda path: match_part(NAME, path)[0]) > 0.5
+    return recognised(paths, NAME)
 
 
 def handed_in(entries):
     receipts = dict(filter(None, map(_receipt, entries)))
     found = []
-    for entry in entries:
-        if not is_notebook(entry.path):
-            continue
-        match, below = match_part(NAME, entry.path)
-        if match is None:
-            found.append(Refusal(entry.path, "has no Blackboard attempt in its name"))
-            continue
+    for entry, match, below in named(entries, NAME, "Blackboard attempt", found):
         key = f"{match['before']}_attempt_{match['time']}"
         name, user = receipts.get(key, ("", match["before"].rpartition("_")[2]))
         when = local_time(match["time"], "%Y-%m-%d-%H-%M-%S")

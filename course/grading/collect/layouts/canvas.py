@@ -5,8 +5,7 @@ The name has lost everything but letters and digits, then come the user's and th
 reads ``anon_x1Y2z``.
 """
 
-from course.grading.collect.archive import Refusal
-from course.grading.collect.layouts.handed import Handed, Person, is_notebook, match_part, share
+from course.grading.collect.layouts.handed import Handed, Person, named, recognised
 
 NAME = (
     r"(?:(?P<joined>[^\W\d_][\w]*?)_)??(?:(?P<late>LATE)_)?(?:(?P<user>\d+)|anon_(?P<anonymous>[A-Za-z0-9]{5}))"
@@ -15,18 +14,12 @@ NAME = (
 
 
 def recognises(paths):
-    return share(paths, lambda path: match_part(NAME, path)[0]) > 0.5
+    return recognised(paths, NAME)
 
 
 def handed_in(entries):
     found = []
-    for entry in entries:
-        if not is_notebook(entry.path):
-            continue
-        match, below = match_part(NAME, entry.path)
-        if match is None:
-            found.append(Refusal(entry.path, "has no Canvas user number in its name"))
-            continue
+    for entry, match, below in named(entries, NAME, "Canvas user number", found):
         ids = (("lms_id", match["user"]),) if match["user"] else (("anonymous_id", match["anonymous"]),)
         file_name = below[-1] if below else match["file"]
         person = Person(ids=ids, joined=match["joined"] or "")

@@ -5,6 +5,8 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from course.grading.collect.archive import Refusal
+
 
 class Person(NamedTuple):
     """What an archive says of a student; any of it may be missing.
@@ -59,3 +61,20 @@ def match_part(pattern, path):
         if found := re.fullmatch(pattern, part):
             return found, parts[depth + 1 :]
     return None, ()
+
+
+def recognised(paths, pattern):
+    """Whether most paths have a part that fits pattern."""
+    return share(paths, lambda path: match_part(pattern, path)[0]) > 0.5
+
+
+def named(entries, pattern, lacking, refused):
+    """(entry, match, parts below) of every notebook whose path fits pattern; ``refused`` takes the others."""
+    for entry in entries:
+        if not is_notebook(entry.path):
+            continue
+        match, below = match_part(pattern, entry.path)
+        if match is None:
+            refused.append(Refusal(entry.path, f"has no {lacking} in its name"))
+        else:
+            yield entry, match, below
