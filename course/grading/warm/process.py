@@ -15,6 +15,7 @@ import course
 from course.grading.sandbox import view
 from course.grading.sandbox.availability import bubblewrap
 from course.grading.sandbox.fonts import font_list
+from course.grading.sandbox.limits import Limits
 from course.grading.sandbox.provisioner import in_memory
 from course.grading.sandbox.syscalls import seccomp_filter
 from course.grading.sandbox.watch import descendants, proportional
@@ -75,7 +76,7 @@ class WarmProcess:
         self.owner, self.process, self.control, self.words = None, None, None, None
 
     def start(self):
-        """Start and wait until all is imported. NoFork where it cannot be."""
+        """Start, wait until all is imported, and try a fork. NoFork where it cannot be."""
         rules = seccomp_filter()
         if rules is None:
             raise NoFork("on this processor no system call can be refused")
@@ -99,6 +100,11 @@ class WarmProcess:
             words = self.last_words()
             self.stop()
             raise NoFork(f"the warm process did not start: {words or 'no reason given'}")
+        try:
+            self.fork(Limits()).end()  # a machine that allows none says so now, not once for each submission
+        except NoFork:
+            self.stop()
+            raise
         return self
 
     def command(self, control):

@@ -129,3 +129,20 @@ def test_a_killed_warm_process_means_cold_kernels(start):
     kernel = start(process=process)
     assert kernel.cold is not None and kernel.is_alive()
     process.stop()
+
+
+def test_where_a_fork_cannot_be_confined_there_is_no_warm_process(warm, monkeypatch):
+    from course.grading.warm.process import NoFork, WarmProcess
+
+    process = WarmProcess()
+    confined = process.command
+
+    def without_the_right(control):
+        command, descriptors = confined(control)
+        place = command.index("CAP_SYS_ADMIN")
+        return command[: place - 1] + command[place + 1 :], descriptors
+
+    monkeypatch.setattr(process, "command", without_the_right)
+    with pytest.raises(NoFork, match="not permitted"):
+        process.start()
+    assert process.process is None
