@@ -26,11 +26,8 @@ class Outcome:
     """What a run did: counts, and lines about what an instructor may want to look at."""
 
     counts: Counter = dataclasses.field(default_factory=Counter)
-    problems: list = dataclasses.field(
-        default_factory=list
-    )  # (student, assignment, why no grade or a wrong one)
+    problems: list = dataclasses.field(default_factory=list)  # (student, assignment, why no grade or a wrong one)
     remarks: list = dataclasses.field(default_factory=list)  # the same triple: what was seen in a graded submission
-    total: int = 0
 
 
 class Class:
@@ -123,7 +120,6 @@ def grade_class(course, gradebook, assignments, students, jobs, show, force=Fals
         outcome = Outcome()
         class_ = Class(course, gradebook, assignments, students, force, question)
         todo = class_.changed(outcome)
-        outcome.total = len(todo)
         if not todo:
             return outcome
         pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
