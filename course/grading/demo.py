@@ -16,7 +16,13 @@ from course.grading.intake import Verdict
 from course.grading.intake.places import Places
 
 LESSON = "02_how_it_works"
-COPIED = ("source", "nbgrader_config.py", "pyproject.toml")
+
+
+def copy_course(root, folder):
+    """Copy what a course folder needs for releasing and grading from root into folder."""
+    shutil.copytree(root / "source", folder / "source")
+    for name in ("nbgrader_config.py", "pyproject.toml"):
+        shutil.copyfile(root / name, folder / name)
 
 
 def solve(released, solutions, skip=(), edits=()):
@@ -82,9 +88,7 @@ def run(root):
         shutil.rmtree(folder / step, ignore_errors=True)
     (folder / "gradebook.db").unlink(missing_ok=True)
     folder.mkdir(exist_ok=True)
-    for name in COPIED:
-        copy = shutil.copytree if (root / name).is_dir() else shutil.copyfile
-        copy(root / name, folder / name)
+    copy_course(root, folder)
     for lesson in sorted(path.name for path in (folder / "source").iterdir() if path.is_dir()):
         nbgrader(folder, f"Releasing {lesson}", "generate_assignment", lesson)
     released = nbformat.read(folder / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)

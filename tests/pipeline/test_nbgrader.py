@@ -21,9 +21,7 @@ from tests.judging.lesson import ROOT
 def course(tmp_path_factory):
     """A course folder in which the demonstration has run."""
     root = tmp_path_factory.mktemp("teaching")
-    for name in demo.COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        copy(ROOT / name, root / name)
+    demo.copy_course(ROOT, root)
     demo.run(root)
     return root / "demo"
 

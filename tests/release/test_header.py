@@ -13,7 +13,10 @@ RESOURCES = {"nbgrader": {"assignment": "01_foundations"}, "unique_key": "01_fou
 
 def test_badge_points_at_the_released_file_of_this_version():
     text = badge("https://github.com/school/attention", "2.1", "03_practice", "03_practice")
-    assert "https://colab.research.google.com/github/school/attention/blob/v2.1/release/03_practice/03_practice.ipynb" in text
+    assert (
+        "https://colab.research.google.com/github/school/attention/blob/v2.1/release/03_practice/03_practice.ipynb"
+        in text
+    )
     assert text.startswith("[![Open this lesson in Google Colab]"), "the badge has alternative text"
 
 

@@ -2,13 +2,13 @@
 
 import contextlib
 import re
-import shutil
 
 import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
 from traitlets.config.loader import PyFileConfigLoader
 
+from course.grading.demo import copy_course
 from tests.judging.lesson import ROOT, lesson_names
 
 RELEASED = sorted((ROOT / "release").glob("*/*.ipynb"))
@@ -18,9 +18,7 @@ REGION = r"### BEGIN \w+(?: \w+)?\n(.*?)### END"
 
 def build(folder):
     """Release every lesson in a course folder of its own; bytes of each notebook by lesson."""
-    for name in ("source", "nbgrader_config.py", "pyproject.toml"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        copy(ROOT / name, folder / name)
+    copy_course(ROOT, folder)
     with contextlib.chdir(folder):
         config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
         nbgrader = NbGraderAPI(config=config)
