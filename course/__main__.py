@@ -1,7 +1,10 @@
 """``course`` and ``python -m course``: one subcommand for each module of ``course.commands``."""
 
 import importlib
+import os
 import pkgutil
+import sys
+from pathlib import Path
 
 import click
 
@@ -24,6 +27,8 @@ class Subcommands(click.Group):
 @click.version_option(package_name="attention-course")
 def main():
     """Work through, grade and understand the course on attention."""
+    # nbgrader starts alembic by its bare name: it must be found where no environment has been activated, too.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
 if __name__ == "__main__":

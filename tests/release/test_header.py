@@ -21,7 +21,7 @@ def test_badge_points_at_the_released_file_of_this_version():
 
 
 def test_badge_needs_a_repository_that_colab_can_open():
-    with pytest.raises(ValueError, match="https://github.com/OWNER/NAME"):
+    with pytest.raises(ValueError, match=r"https://github\.com/OWNER/NAME"):
         badge("https://example.org/course", "1.0", "a", "a")
 
 
