@@ -17,6 +17,8 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
+import course
+
 SECRET = re.compile(
     r"^[^\n]*(?:BEGIN HIDDEN TESTS|BEGIN MARK SCHEME).*?(?:END HIDDEN TESTS|END MARK SCHEME)[^\n]*\n?",
     re.DOTALL | re.MULTILINE,
@@ -96,7 +98,8 @@ class HideMachine(NbGraderPreprocessor):
 
 def shorten_paths(text):
     """Text in which every absolute path under a folder of this machine is cut to its last part."""
-    folders = {sys.prefix, sys.base_prefix, tempfile.gettempdir(), str(Path.home()), os.getcwd(), *HOMES}
+    package = str(Path(course.__file__).parents[1])
+    folders = {sys.prefix, sys.base_prefix, package, tempfile.gettempdir(), str(Path.home()), os.getcwd(), *HOMES}
     starts = "|".join(re.escape(folder.rstrip("/\\")) for folder in sorted(folders, key=len, reverse=True))
     return re.sub(
         rf"(?<![\w.])(?:{starts})(?:[/\\][^\s/\\'\"<>:,;)\]]*)*",
