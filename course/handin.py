@@ -19,7 +19,7 @@ import nbformat
 from tqdm import tqdm
 
 CHECKING = "COURSE_CHECKING"  # set while a notebook is run by its own last cell
-STUB = "raise NotImplementedError  # replace this line"
+STUB = "raise NotImplementedError  # replace this line by your answer"  # what a release leaves of a solution
 LAST_CELL = re.compile(r'handin\.check\(.*graded="([^"]*)"')
 CELL_SECONDS = 120
 

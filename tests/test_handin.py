@@ -42,7 +42,7 @@ def test_ready_notebook_has_no_findings():
     [
         ([RIGHT], "The test cell test_double is missing"),
         ([RIGHT, test_cell(), test_cell()], "The test cell test_double stands 2 times"),
-        ([solution(f"def double(x):\n    {handin.STUB} by your answer"), test_cell()], "double has no answer yet"),
+        ([solution(f"def double(x):\n    {handin.STUB}"), test_cell()], "double has no answer yet"),
         (
             [
                 RIGHT,

@@ -12,7 +12,7 @@ from nbgrader.preprocessors import ClearSolutions, IncludeHeaderFooter, NbGrader
 from traitlets import Dict, Unicode
 
 import course
-from course.handin import graded_cells
+from course.handin import STUB, graded_cells
 
 COLAB = "https://colab.research.google.com/github"
 
@@ -24,7 +24,7 @@ class ClearAnswers(ClearSolutions):
     that raises below it would stop the notebook.
     """
 
-    code_stub = Dict({"python": "raise NotImplementedError  # replace this line by your answer"}).tag(config=True)
+    code_stub = Dict({"python": STUB}).tag(config=True)
 
     def _replace_solution_region(self, cell, language):
         if cell.cell_type == "code":

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jupytext
+from nbformat.v4 import new_code_cell
+
+from course.grading.release import ClearAnswers
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "source"
 SOLUTION = re.compile(r"^[ \t]*### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?", re.DOTALL | re.MULTILINE)
-STUB = "raise NotImplementedError"
 
 
 @dataclass
@@ -25,12 +27,9 @@ class Exercise:
     @property
     def stub(self):
         """The cell as a student gets it."""
-        return SOLUTION.sub(self._stub_line, self.solution + "\n").rstrip("\n")
-
-    @staticmethod
-    def _stub_line(region):
-        indentation = re.match(r"[ \t]*", region.group()).group()
-        return f"{indentation}{STUB}\n" if indentation else ""
+        cell = new_code_cell(self.solution)
+        ClearAnswers()._replace_solution_region(cell, "python")
+        return cell.source
 
     @property
     def is_question(self):
