@@ -1,6 +1,7 @@
 """The rule of exercises that are written from scratch: no ready-made attention, nothing from ``course``."""
 
 import contextlib
+import functools
 import inspect
 import sys
 
@@ -40,22 +41,41 @@ class _Watch(TorchDispatchMode):
         raise refusal(self.found)
 
     def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
-        name = operator.name().removeprefix("aten::")
-        if any(ready in name for ready in READY_MADE):
-            self.note(f"torch's {name.replace(TAKEN_APART, 'scaled_dot_product_attention')}")
+        if ready_made := _ready_made_operator(operator):
+            self.note(ready_made)
         return operator(*arguments, **(keywords or {}))
 
     def profile(self, frame, event, argument):
-        if event == "c_call" and any(ready in str(getattr(argument, "__name__", "")) for ready in READY_MADE):
-            self.note(f"torch's {argument.__name__}")
+        """Python calls it for every call of the student's and of torch's, so what it finds out it keeps."""
+        if event == "c_call":
+            if _ready_made_name(argument.__name__):
+                self.note(f"torch's {argument.__name__}")
         # A generator that the examiner has thrown away runs once more when its memory is freed, which may be now.
-        if event != "call" or frame.f_code.co_flags & inspect.CO_GENERATOR:
-            return
-        if frame.f_code in _READY_MADE_CODE:
-            self.note(_READY_MADE_CODE[frame.f_code])
-        module = str(frame.f_globals.get("__name__"))
-        if module.startswith(("torch.nn.attention", "course.")) and module not in _EXAMINER:
-            self.note(f"{frame.f_code.co_name} of {module}".removeprefix("<module> of "))
+        elif event == "call" and not frame.f_code.co_flags & inspect.CO_GENERATOR:
+            if frame.f_code in _READY_MADE_CODE:
+                self.note(_READY_MADE_CODE[frame.f_code])
+            module = str(frame.f_globals.get("__name__"))
+            if not _allowed_module(module):
+                self.note(f"{frame.f_code.co_name} of {module}".removeprefix("<module> of "))
+
+
+@functools.cache
+def _ready_made_name(name):
+    """Whether a built-in function of this name is, or holds, ready-made attention."""
+    return any(ready in name for ready in READY_MADE)
+
+
+@functools.cache
+def _ready_made_operator(operator):
+    """What a refusal calls an operator of torch that is ready-made attention; None for any other."""
+    name = operator.name().removeprefix("aten::")
+    return f"torch's {name.replace(TAKEN_APART, 'scaled_dot_product_attention')}" if _ready_made_name(name) else None
+
+
+@functools.cache
+def _allowed_module(name):
+    """Whether functions of the module of this name may be called; a namespace without a name is the student's own."""
+    return not name.startswith(("torch.nn.attention", "course.")) or name in _EXAMINER
 
 
 def refusal(what):

@@ -19,6 +19,10 @@ class Quiet(io.TextIOBase):
         return len(text)
 
 
+def swallow(logger, record):
+    """Stands for logging.Logger.handle."""
+
+
 @contextlib.contextmanager
 def fresh_state():
     """Run with the defaults a notebook may have changed, and put back what it had.
@@ -26,12 +30,13 @@ def fresh_state():
     Default dtype float32 on the CPU, gradients on, warnings, prints and log records swallowed, and the
     global random generators as they were.
     """
-    dtype, log_level = torch.get_default_dtype(), logging.root.manager.disable
+    dtype, handle = torch.get_default_dtype(), logging.Logger.handle
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     elsewhere = torch.get_default_device().type != "cpu"
     try:
         torch.set_default_dtype(torch.float32)
-        logging.disable()  # a handler may hold the notebook's own stderr
+        # A handler may hold the notebook's own stderr. Not logging.disable: each change of it makes every logger forget.
+        logging.Logger.handle = swallow
         with (
             torch.device("cpu") if elsewhere else contextlib.nullcontext(),
             torch.inference_mode(False),
@@ -45,7 +50,7 @@ def fresh_state():
             yield
     finally:
         torch.set_default_dtype(dtype)
-        logging.disable(log_level)
+        logging.Logger.handle = handle
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])
         random.setstate(states[2])
