@@ -22,28 +22,39 @@ def command(assignments, students, question, jobs, force, course_dir):
     continued by the next. Exit status: 0 when every submission has a grade, 1 when some cannot be graded, 2 when
     nothing could be done.
     """
+    from course.grading.many.stopping import STOPPED, stoppable
+
+    with stoppable() as stop:
+        try:
+            outcome = run(assignments, students, question, jobs, force, course_dir, stop)
+        except KeyboardInterrupt:
+            click.echo(f"Error: {STOPPED}", err=True)
+            sys.exit(2)
+    for line in summary(outcome):
+        click.echo(line)
+    sys.exit(1 if outcome.problems else 0)
+
+
+def run(assignments, students, question, jobs, force, course_dir, stop):
+    """Grade, and return the Outcome."""
     # Before torch is imported: the processes that grade are forked, which threads would not survive.
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     os.environ["NBGRADER_EXECUTION"] = "autograde"  # demonstrations in lessons stay short
-    from course.grading.coursefolder import Trouble, has_gradebook, open_course, open_gradebook
+    from course.grading.coursefolder import Trouble, database_of, has_gradebook, open_course, open_gradebook, shown
     from course.grading.many.run import grade_class
+    from course.grading.progress import Bar
 
     course = open_course(course_dir)
     os.chdir(course.root)
     if not has_gradebook(course):
         raise Trouble(
-            f"There is no gradebook at {course.db_url} yet; release the assignment first with `make release`."
+            f"There is no gradebook at {shown(database_of(course))} yet; "
+            "release the assignment first with `make release`."
         )
     prepare_sandbox(course)
     jobs = jobs or len(os.sched_getaffinity(0))
-    try:
-        with open_gradebook(course) as gradebook:
-            outcome = grade_class(course, gradebook, assignments, students, jobs, Bar, force, question)
-    except KeyboardInterrupt:
-        raise Trouble("Stopped; what was graded so far is stored, and the next run continues.") from None
-    for line in summary(outcome):
-        click.echo(line)
-    sys.exit(1 if outcome.problems else 0)
+    with open_gradebook(course) as gradebook:
+        return grade_class(course, gradebook, assignments, students, jobs, Bar, force, question, stop)
 
 
 def prepare_sandbox(course):
@@ -61,28 +72,6 @@ def prepare_sandbox(course):
     except SandboxUnavailable as reason:
         raise Trouble(str(reason)) from reason
     warm_process()
-
-
-class Bar:
-    """Progress on stderr, with the rate and the time left."""
-
-    def __init__(self, total):
-        from tqdm import tqdm
-
-        tqdm.monitor_interval = 0  # its thread
-        self.bar = tqdm(total=total, unit=" submissions", file=sys.stderr, smoothing=0.1)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.bar.close()
-
-    def done(self):
-        self.bar.update()
-
-    def tell(self, line):
-        self.bar.write(line, file=sys.stderr)
 
 
 def summary(outcome):

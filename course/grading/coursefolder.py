@@ -1,13 +1,14 @@
 """The course folder as nbgrader sees it: its directories, its assignments and its gradebook."""
 
 import contextlib
+import os
 from pathlib import Path
 
 import click
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy import create_engine, inspect
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import create_engine, inspect, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 
@@ -53,32 +54,62 @@ def pick_assignments(course, wanted, known=None):
     return list(wanted) or known
 
 
+def database_of(course):
+    """The address of the gradebook's database, parsed. Trouble, which repeats no part of it, where it has no sense."""
+    try:
+        url = make_url(course.db_url)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or "@" in f"{url.host}{url.database if url.host else ''}":  # of a password, taken for a host
+        raise Trouble(
+            "The gradebook's address (db_url in nbgrader_config.py) cannot be read; in a password "
+            "write @ as %40, : as %3A, / as %2F and % as %25, or keep it out of the address, in ~/.pgpass."
+        )
+    return url
+
+
+def shown(url):
+    """An address for people: no password, and no options, which can hold one too."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def database_reason(error):
+    """What the database says is wrong: one line, without the statement and its values."""
+    return str(getattr(error, "orig", None) or error).splitlines()[0].rstrip(". ")
+
+
 def has_gradebook(course):
     """Whether there is a gradebook to open; a server's database is taken to be there."""
-    url = course.db_url
-    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).is_file()
+    url = database_of(course)
+    return url.get_backend_name() != "sqlite" or Path(url.database or "").is_file()
+
+
+def engine_of(url):
+    """SQLAlchemy's engine. Trouble where the database's driver is not installed."""
+    try:
+        return create_engine(url)
+    except ModuleNotFoundError as error:
+        raise Trouble(f"The gradebook's database needs the Python package {error.name}; install it.") from error
 
 
 @contextlib.contextmanager
 def open_gradebook(course):
     """The gradebook, closed afterwards; a database that is missing, locked or lost ends in one sentence."""
-    url = course.db_url
+    url = database_of(course)
     if not has_gradebook(course):
-        raise Trouble(f"There is no gradebook at {url} yet; grade an assignment first.")
+        raise Trouble(f"There is no gradebook at {shown(url)} yet; grade an assignment first.")
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")  # seconds; PostgreSQL's own is two minutes
     try:
-        engine = create_engine(url)
+        engine = engine_of(url)
         known = inspect(engine).has_table("submitted_assignment")
         engine.dispose()
         if not known:  # nbgrader would make it one
-            raise Trouble(f"The database {engine.url} is not an nbgrader gradebook yet; grade an assignment first.")
-        gradebook = Gradebook(url, course.course_id or "default_course")
+            raise Trouble(f"The database {shown(url)} is not an nbgrader gradebook yet; grade an assignment first.")
+        gradebook = Gradebook(course.db_url, course.course_id or "default_course")
         try:
             yield gradebook
         finally:
             gradebook.close()
-            gradebook.engine.dispose()
-    except ModuleNotFoundError as error:
-        raise Trouble(f"The gradebook's database needs the Python package {error.name}; install it.") from error
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        reason = database_reason(error)
         raise Trouble(f"The gradebook cannot be read ({reason}); nothing was changed, so try again.") from error

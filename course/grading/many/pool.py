@@ -9,17 +9,19 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
 from course.grading.many.grader import Result
+from course.grading.many.stopping import SIGNALS
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 AHEAD = 2  # submissions that are read for each process, one in work and one waiting
 
 
-def start_worker(grader):
-    """In a new process: end with the parent, and leave Ctrl-C to it."""
+def start_worker(grader, parent):
+    """In a new process: end with the parent, and leave signals that a whole group gets to it."""
     global work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() == 1:
+    if os.getppid() != parent:
         os._exit(1)
     work = grader.grade
 
@@ -40,27 +42,28 @@ class Pool:
         gc.collect()
         gc.freeze()  # so that collecting garbage does not copy the pages that the processes share
         context = multiprocessing.get_context("fork")
-        self.executor = ProcessPoolExecutor(self.jobs, context, start_worker, (self.grader,))
+        self.executor = ProcessPoolExecutor(self.jobs, context, start_worker, (self.grader, os.getpid()))
 
     def results(self, submissions):
         """Yield (Submission, Result) in the order in which they are done. ``submissions`` is read as needed."""
         waiting, again = iter(submissions), []
         running = {}
         while True:
-            while len(running) < AHEAD * self.jobs and (submission := next(waiting, None)) is not None:
-                running[self.executor.submit(grade_one, submission)] = submission
-            if not running:
-                break
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                submission = running.pop(future)
-                try:
-                    yield submission, future.result()
-                except BrokenProcessPool:
-                    again += [submission, *running.values()]
-                    running.clear()
-                    self.stop()
-                    self.start()
+            try:
+                while len(running) < AHEAD * self.jobs and (submission := next(waiting, None)) is not None:
+                    again.append(submission)  # until it has been taken
+                    future = self.executor.submit(grade_one, submission)
+                    running[future] = again.pop()
+                if not running:
                     break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    result = future.result()
+                    yield running.pop(future), result
+            except BrokenProcessPool:
+                again += running.values()
+                running.clear()
+                self.stop()
+                self.start()
         for submission in again:
             yield submission, self.alone(submission)
 

@@ -6,19 +6,26 @@ import fcntl
 from collections import Counter
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.converters import Autograde, NbGraderException
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from course.grading.coursefolder import Trouble, assignment_names, pick_assignments
+from course.grading.coursefolder import Trouble, assignment_names, database_reason, pick_assignments
 from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import KEPT, Places
 from course.grading.many.folders import Folders
 from course.grading.many.grader import Grader
 from course.grading.many.pool import Pool
 from course.grading.many.question import limited, question_ids
+from course.grading.many.stopping import Stop
 from course.grading.many.store import Store
-from course.grading.many.submissions import lesson_digest, pick_students, read_submission, student_folders
+from course.grading.many.submissions import (
+    lesson_digest,
+    pick_students,
+    read_submission,
+    settings_of,
+    student_folders,
+)
 
 
 @dataclasses.dataclass
@@ -33,10 +40,11 @@ class Outcome:
 class Class:
     """The submissions of a course that a run has to grade. Raises Trouble before anything is graded or changed."""
 
-    def __init__(self, course, gradebook, assignments, students, force, question):
+    def __init__(self, course, gradebook, assignments, students, force, question, stop):
         self.course, self.gradebook, self.force = course, gradebook, force or question
         self.autograde = Autograde(coursedir=course, config=course.config)
-        self.folders, self.store = Folders(course, self.autograde.permissions), Store(gradebook, self.autograde)
+        self.folders, self.store = Folders(course, self.autograde.permissions), Store(gradebook, self.autograde, stop)
+        self.stop = stop
         names = pick_assignments(course, assignments, assignment_names(course))
         found = {name: student_folders(course, name) for name in names}
         if not assignments:
@@ -62,7 +70,7 @@ class Class:
         except NbGraderException as error:
             raise Trouble(str(error)) from error
         self.assignments[name] = loaded
-        self.digests[name] = lesson_digest(sources, [str(due), self.course.config])
+        self.digests[name] = lesson_digest(sources, [str(due), settings_of(self.course)])
 
     def known_cells(self, notebook, assignment):
         return {cell.name for cell in self.gradebook.find_notebook(notebook, assignment).source_cells}
@@ -96,7 +104,7 @@ class Class:
     def put(self, submission, result):
         """Store a Result: gradebook and folder."""
         result = self.limited(result)
-        with self.folders.changing(result):
+        with self.stop.deferred(), self.folders.changing(result):
             self.store.put(result)
             self.folders.put(result, submission)
 
@@ -105,8 +113,12 @@ class Class:
 def alone(course):
     """Keep a second ``course grade`` out of the same course folder."""
     place = Path(course.root) / course.autograded_directory / KEPT
-    place.mkdir(parents=True, exist_ok=True)
-    with open(place / "lock", "w") as lock:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock = open(place / "lock", "w")  # noqa: SIM115, closed below
+    except OSError as error:
+        raise Trouble(f"Graded notebooks cannot be written ({error}); nothing was changed.") from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -114,14 +126,19 @@ def alone(course):
         yield
 
 
-def grade_class(course, gradebook, assignments, students, jobs, show, force=False, question=None):
+def grade_class(course, gradebook, assignments, students, jobs, show, force=False, question=None, stop=None):
     """Grade what has changed; the Outcome. ``show(total)`` makes a context with ``done()`` and ``tell(line)``."""
+    stop = stop or Stop()
     with alone(course):
         outcome = Outcome()
-        class_ = Class(course, gradebook, assignments, students, force, question)
-        todo = class_.changed(outcome)
+        try:
+            class_ = Class(course, gradebook, assignments, students, force, question, stop)
+            todo = class_.changed(outcome)
+        except OSError as error:
+            raise Trouble(f"The course folder cannot be read ({error}); nothing was changed.") from error
         if not todo:
             return outcome
+        stop.begun = True
         pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
         try:
             with show(len(todo)) as progress:
@@ -137,19 +154,20 @@ def keep(class_, submission, result, outcome, progress):
     if not result.failure:
         try:
             class_.put(submission, result)
-        except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+        except DataError as error:  # the others can be stored
+            reason = f"the gradebook does not take it ({database_reason(error)})"
+            result = dataclasses.replace(result, failure=reason)
+        except (SQLAlchemyError, InvalidEntry) as error:
+            reason = database_reason(error)
             raise Trouble(f"The gradebook cannot be written ({reason}); {so_far(outcome)}.") from error
         except OSError as error:
             raise Trouble(f"A graded notebook cannot be written ({error}); {so_far(outcome)}.") from error
     kind = "graded" if result.graded else "failed" if result.failure else "not gradable"
     outcome.counts[kind] += 1
-    for line in problems(result):
-        outcome.problems.append((result.student, result.assignment, line))
-        progress.tell(f"{result.student}, {result.assignment}: {line}")
-    for line in remarks(result):
-        outcome.remarks.append((result.student, result.assignment, line))
-        progress.tell(f"{result.student}, {result.assignment}: {line}")
+    for found, lines in ((outcome.problems, problems(result)), (outcome.remarks, remarks(result))):
+        for line in lines:
+            found.append((result.student, result.assignment, line))
+            progress.tell(f"{result.student}, {result.assignment}: {line}")
     progress.done()
 
 

@@ -3,19 +3,22 @@
 import contextlib
 import time
 
-from nbgrader.api import Assignment, Student, SubmittedAssignment
+from nbgrader.api import Assignment, InvalidEntry, Student, SubmittedAssignment
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import false, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import false, select, text, update
+from sqlalchemy.exc import IntegrityError, OperationalError
 
-TRIES, PAUSE = 5, 1.0  # for a database that formgrader or another grader is writing to
+TRIES, PAUSE = 5, 1.0  # for a database that formgrader or another grader is writing to, or that starts again
+WAIT = "SET LOCAL lock_timeout = '5s'"  # as long as sqlite3 waits; PostgreSQL would wait for ever
+# What may be otherwise a moment later; the last two: someone else has added the same student meanwhile.
+PASSING = (OperationalError, IntegrityError, InvalidEntry)
 
 
 class Store:
-    """The one writer. ``autograde`` brings nbgrader's settings."""
+    """The one writer. ``autograde`` brings nbgrader's settings; a ``stop`` that is asked for ends its patience."""
 
-    def __init__(self, gradebook, autograde):
-        self.gradebook = gradebook
+    def __init__(self, gradebook, autograde, stop):
+        self.gradebook, self.stop = gradebook, stop
         self.penalties = AssignLatePenalties(parent=autograde)
         self.penalties.init_plugin()
 
@@ -32,8 +35,8 @@ class Store:
                 with self.transaction():
                     self.put_submission(result)
                 return
-            except OperationalError:
-                if attempt == TRIES - 1:
+            except PASSING:
+                if attempt == TRIES - 1 or self.stop.asked:
                     raise
                 time.sleep(PAUSE)
 
@@ -43,6 +46,8 @@ class Store:
         session = self.gradebook.db
         try:
             with self.gradebook.engine.begin() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.execute(text(WAIT))
                 # Changes nothing: a database that cannot be written says so here, once, and not in nbgrader's log.
                 connection.execute(update(Student).where(false()).values(id=Student.id))
                 session.remove()

@@ -1,10 +1,13 @@
 """What was handed in for an assignment, as plain values that can be sent to another process or machine."""
 
+import copy
 import glob
 import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from nbgrader.utils import parse_utc
 
 from course.grading.coursefolder import Trouble
 from course.grading.intake.folder import read_folder
@@ -30,6 +33,14 @@ class Submission:
     remarks: tuple = ()
     refusal: tuple = ()
     timestamp: str | None = None
+
+
+def settings_of(course):
+    """The configuration as text, without what no grade depends on: where the course and its gradebook are."""
+    config = copy.deepcopy(course.config)
+    for place in ("root", "db_url"):
+        config.CourseDirectory.pop(place, None)
+    return repr(config)
 
 
 def lesson_digest(sources, settings):
@@ -73,9 +84,9 @@ def pick_students(folders, wanted, assignments):
 
 def read_submission(course, student, assignment, folder, lesson):
     """The Submission in ``folder``; ``lesson`` is the digest of the assignment."""
-    timestamp = read_timestamp(folder)
-    common = {"student": student, "assignment": assignment, "folder": str(folder), "timestamp": timestamp}
+    common = {"student": student, "assignment": assignment, "folder": str(folder)}
     try:
+        common["timestamp"] = read_timestamp(folder)
         files, remarks = read_folder(folder)
     except NotGradable as refusal:
         why = (refusal.reason, refusal.ask)
@@ -88,8 +99,14 @@ def read_submission(course, student, assignment, folder, lesson):
 
 
 def read_timestamp(folder):
-    """The text of timestamp.txt, as ``nbgrader collect`` leaves it, or None."""
+    """The text of timestamp.txt, as ``nbgrader collect`` leaves it, or None. NotGradable where it is no time."""
     try:
-        return (folder / "timestamp.txt").read_text().strip() or None
+        text = (folder / "timestamp.txt").read_text(encoding="utf-8").strip()
+        return text if text and parse_utc(text) else None
     except FileNotFoundError:
         return None
+    except (ValueError, OverflowError, OSError) as error:
+        raise NotGradable(
+            f"The file timestamp.txt does not say when it was handed in ({error}).",
+            "Ask for nothing: correct that file, or remove it if the time does not matter.",
+        ) from None

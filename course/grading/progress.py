@@ -1,0 +1,26 @@
+"""The progress bar of long work."""
+
+import sys
+
+from tqdm import tqdm
+
+tqdm.monitor_interval = 0  # its thread, which processes that are forked would not survive
+
+
+class Bar:
+    """Progress on stderr, with the rate and the time left; ``unit`` is what is counted."""
+
+    def __init__(self, total, unit="submissions"):
+        self.bar = tqdm(total=total, unit=f" {unit}", file=sys.stderr, smoothing=0.1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.bar.close()
+
+    def done(self):
+        self.bar.update()
+
+    def tell(self, line):
+        self.bar.write(line, file=sys.stderr)
