@@ -35,7 +35,7 @@ def fresh_state():
     elsewhere = torch.get_default_device().type != "cpu"
     try:
         torch.set_default_dtype(torch.float32)
-        # A handler may hold the notebook's own stderr. Not logging.disable: each change of it makes every logger forget.
+        # A handler may hold the notebook's own stderr. Each change of logging.disable makes every logger forget much.
         logging.Logger.handle = swallow
         with (
             torch.device("cpu") if elsewhere else contextlib.nullcontext(),

@@ -5,6 +5,7 @@ some of it can make a student's own process lie about what only that process kno
 """
 
 import ast
+import functools
 
 from course.grading.intake.assignment import Owner
 from course.grading.intake.names import chains, dotted, imported
@@ -75,17 +76,15 @@ MAY_BE_SET = ("matplotlib.", "torch.backends.", "warnings.", "os.environ", "sys.
 def find_reaching(assignment, notebook):
     """Remarks on the student's cells of a rebuilt notebook. What the source's own cells do is no news."""
     slots = {assignment.graded.cells[slot.index].id: slot for slot in assignment.slots}
-    trees = [parse(cell.source) for cell in assignment.graded.cells if cell.cell_type == "code"]
-    names, known = {}, set()
-    for tree in filter(None, trees):
-        names |= imported(tree)
-    for tree in filter(None, trees):
-        known |= set(_found(tree, names))
+    own = tuple(cell.source for cell in assignment.graded.cells if cell.cell_type == "code")
+    names, known = _of_source(own)
     remarks = []
     for cell in notebook.cells:
         slot = slots.get(cell.id)
-        tree = parse(cell.source) if cell.cell_type == "code" else None
-        if tree is None or (slot is not None and slot.owner is not Owner.SOLUTION):
+        if cell.cell_type != "code" or cell.source in own or (slot is not None and slot.owner is not Owner.SOLUTION):
+            continue
+        tree = parse(cell.source)
+        if tree is None:
             continue
         where = slot.grade_id if slot else ""
         names_here = names | imported(tree)
@@ -94,6 +93,16 @@ def find_reaching(assignment, notebook):
             found += [("ready made", chain) for chain in chains(tree, names_here) if is_ready_made(chain)]
         remarks += _remarks(found, where)
     return remarks
+
+
+@functools.lru_cache(maxsize=16)
+def _of_source(texts):
+    """({name: what it stands for}, {(kind, name)}) of the source's code cells, the same for a whole class."""
+    trees = [tree for tree in map(parse, texts) if tree]
+    names = {}
+    for tree in trees:
+        names |= imported(tree)
+    return names, {pair for tree in trees for pair in _found(tree, names)}
 
 
 def _is_from_scratch(assignment, slot):
@@ -113,7 +122,7 @@ def _remarks(found, where):
 
 def _found(tree, names):
     """(kind, name) of everything in a tree that is watched."""
-    found = [(kind, chain) for chain in _mentioned(tree, names) for kind in WATCHED if _is_watched(chain, kind)]
+    found = [(kind, chain) for chain in _mentioned(tree, names) for kind in _kinds(chain)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name in COMPARING:
             found.append(("comparing", node.name))
@@ -138,6 +147,12 @@ def _mentioned(tree, names):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kinds(chain):
+    """The kinds of WATCHED that a chain of names is one of."""
+    return [kind for kind in WATCHED if _is_watched(chain, kind)]
 
 
 def _is_watched(chain, kind):

@@ -8,6 +8,7 @@ from nbformat import reads
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import (
     AssignLatePenalties,
+    CheckCellMetadata,
     Execute,
     OverwriteCells,
     OverwriteKernelspec,
@@ -24,6 +25,8 @@ from course.grading.warm.execute import warmed
 
 # Steps that talk to the gradebook: intake has done the first two, and ``store`` does the others.
 WITH_GRADEBOOK = (OverwriteCells, OverwriteKernelspec, SaveAutoGrades, AssignLatePenalties)
+# Intake has put the source's own cells in place, whose metadata a release has checked.
+CHECKED = (CheckCellMetadata,)
 
 
 @dataclass(frozen=True)
@@ -116,10 +119,10 @@ class Grader:
 
 
 def steps(autograde):
-    """The configured steps of sanitising and grading that need no gradebook, with a warm sandbox for Execute."""
+    """The configured steps of sanitising and grading that are left to do, with a warm sandbox for Execute."""
     configured = [*autograde.sanitize_preprocessors, *autograde.autograde_preprocessors]
     classes = [import_item(step) if isinstance(step, str) else step for step in configured]
-    return [in_sandbox(step) for step in classes if not issubclass(step, WITH_GRADEBOOK)]
+    return [in_sandbox(step) for step in classes if not issubclass(step, WITH_GRADEBOOK + CHECKED)]
 
 
 def in_sandbox(step):

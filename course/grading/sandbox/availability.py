@@ -25,7 +25,6 @@ def bubblewrap():
     return path
 
 
-@functools.cache
 def require_sandbox(folder=None):
     """Return when a sandbox that hides ``folder`` can be made here; else raise SandboxUnavailable, one sentence."""
     if sys.platform != "linux":
@@ -38,6 +37,12 @@ def require_sandbox(folder=None):
             f"Grading stops: the course lies in {shown}, which students' code can read; move the course elsewhere, "
             f"{WAY_OUT}."
         )
+    try_sandbox()
+
+
+@functools.cache
+def try_sandbox():
+    """Make a sandbox, once in a process; SandboxUnavailable where that fails."""
     user = view.separate_user()
     if user is not None and (unreadable := view.unreadable_folder()):
         raise SandboxUnavailable(
