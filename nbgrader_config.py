@@ -25,8 +25,9 @@ c.GenerateAssignment.preprocessors = release_preprocessors()
 # Every file that is handed in ends in one verdict: repaired, put in the source's order, with the source's tests.
 c.Autograde.exporter_class = "course.grading.intake.exporter.IntakeExporter"
 
-# Students' code runs in a sandbox and is examined from outside of it; docs/grading.md says what that guarantees.
-c.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.examination.ExaminedExecute")
+# Students' code runs in a sandbox and is examined from outside of it; docs/grading.md says what that guarantees. From
+# the second submission on, each starts in a moment, forked from a process that has imported everything.
+c.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.warm.execute.WarmExaminedExecute")
 
 # Feedback says what to look at next and shows no hidden test, no path of this machine, no script at work.
 c.GenerateFeedback.preprocessors = feedback_preprocessors()

@@ -3,6 +3,7 @@
 import atexit
 import functools
 import importlib
+import itertools
 import logging
 
 from course.grading.examination import ExaminedExecute
@@ -35,12 +36,20 @@ def warm_process():
     return warm
 
 
+started = itertools.count()  # submissions for which this process has made a kernel
+
+
 class Warm:
-    """Mixed in before a SandboxedExecute: its student's process is a fork of the warm process."""
+    """Mixed in before a SandboxedExecute: its student's process is a fork of the warm process.
+
+    The first submission of a process does not wait for one: alone, as after a click in formgrader, it is done sooner
+    in a cold kernel.
+    """
 
     def make_kernel(self):
         make_cold = super().make_kernel
-        warm = None if self.unconfined else warm_process()
+        worth_it = next(started) > 0 or warm_process.cache_info().currsize > 0
+        warm = warm_process() if worth_it and not self.unconfined else None
         return WarmKernel(warm, make_cold, self.folder, self.config) if warm else make_cold()
 
 
