@@ -29,6 +29,7 @@ def command(assignments, students, question, jobs, force, course_dir):
             outcome = run(assignments, students, question, jobs, force, course_dir, stop)
         except KeyboardInterrupt:
             click.echo(f"Error: {STOPPED}", err=True)
+            stop.told = True
             sys.exit(2)
     for line in summary(outcome):
         click.echo(line)

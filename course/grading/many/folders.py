@@ -16,6 +16,8 @@ from course.grading.intake import interrupted
 from course.grading.intake.exporter import keep
 from course.grading.intake.places import Places
 
+RECORD = "graded.json"
+
 
 class Folders:
     """Places results in the folder of a course; ``permissions`` are those of ``Autograde``."""
@@ -26,14 +28,26 @@ class Folders:
 
     def known(self, student, assignment):
         """The digest of what stands in autograded/, or None where nothing does or grading was interrupted."""
+        about = self.about(student, assignment)
+        missing = about.get("gradable") and not self.places.autograded(student, assignment).is_dir()
+        return None if missing else about.get("digest")
+
+    def refusals(self, student, assignment):
+        """Why a submission that is known cannot be graded, (reason, what to ask for) by notebook; none where it can."""
+        if self.about(student, assignment).get("gradable", True):
+            return []
+        kept = sorted(self.record(student, assignment).parent.glob("*.json"))
+        verdicts = [json.loads(path.read_text()) for path in kept if path.name != RECORD]
+        return [(verdict["reason"], verdict["ask"]) for verdict in verdicts if verdict["reason"]]
+
+    def about(self, student, assignment):
+        """What the last run kept of a submission; nothing where it was interrupted."""
         if self.places.mark_of(student, assignment).exists():
-            return None
+            return {}
         try:
-            about = json.loads(self.record(student, assignment).read_text())
+            return json.loads(self.record(student, assignment).read_text())
         except (FileNotFoundError, ValueError):
-            return None
-        missing = about["gradable"] and not self.places.autograded(student, assignment).is_dir()
-        return None if missing else about["digest"]
+            return {}
 
     @contextlib.contextmanager
     def changing(self, result):
@@ -81,4 +95,4 @@ class Folders:
                 os.chmod(Path(parent, name), self.permissions)
 
     def record(self, student, assignment):
-        return self.places.mark_of(student, assignment).with_name("graded.json")
+        return self.places.mark_of(student, assignment).with_name(RECORD)

@@ -27,6 +27,8 @@ from course.grading.many.submissions import (
     student_folders,
 )
 
+NOT_GRADABLE = "not gradable. {} {}"
+
 
 @dataclasses.dataclass
 class Outcome:
@@ -85,6 +87,8 @@ class Class:
                 done = student in in_gradebook and self.folders.known(student, name) == submission.digest
                 if done and not self.force:
                     outcome.counts["unchanged"] += 1
+                    for refusal in self.folders.refusals(student, name):
+                        outcome.problems.append((student, name, NOT_GRADABLE.format(*refusal)))
                 else:
                     todo.append(submission)
         return todo
@@ -120,8 +124,8 @@ def alone(course):
         raise Trouble(f"Graded notebooks cannot be written ({error}); nothing was changed.") from error
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # this process's alone: none that it starts keeps it
+        except (BlockingIOError, PermissionError) as error:
             raise Trouble("Another `course grade` is at work in this course folder; wait for it to end.") from error
         yield
 
@@ -182,7 +186,7 @@ def problems(result):
     lines = []
     for graded in result.notebooks.values():
         if not graded.gradable:
-            lines.append(f"not gradable. {graded.intake['reason']} {graded.intake['ask']}")
+            lines.append(NOT_GRADABLE.format(graded.intake["reason"], graded.intake["ask"]))
         if graded.faults:
             lines.append(f"by a mistake of the course these tests could not be run: {', '.join(graded.faults)}")
     return lines

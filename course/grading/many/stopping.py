@@ -18,11 +18,12 @@ class Stop:
     """What has been asked for, and whether it has to wait."""
 
     def __init__(self):
-        self.begun, self.asked, self.waits = False, False, False
+        self.begun, self.asked, self.waits, self.told = False, False, False, False
 
     def handle(self, *_):
         if self.asked or not self.begun:
-            os.write(sys.__stderr__.fileno(), f"\nError: {STOPPED}\n".encode())
+            if not self.told:
+                os.write(sys.__stderr__.fileno(), f"\nError: {STOPPED}\n".encode())
             os._exit(2)
         self.asked = True
         if not self.waits:

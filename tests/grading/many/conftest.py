@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import uuid
 from pathlib import Path
 
 import nbformat
@@ -17,6 +18,7 @@ from course.commands.grade import command
 from course.grading.coursefolder import open_course
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from tests.grading.many.postgres import Server, programs
 from tests.grading.sandbox.conftest import solution
 
 LESSON = "01_lesson"
@@ -81,6 +83,53 @@ def root(released, tmp_path, monkeypatch):
     return shutil.copytree(released, tmp_path / "class")
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    """A running Server. A machine without PostgreSQL may pass over it, except where a change has to prove itself."""
+    if programs() is None:
+        missing = "PostgreSQL's programs are missing: apt-get install postgresql"
+        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
+    server = Server()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def released_on_postgres(released, postgres, tmp_path_factory):
+    """The name of a database that holds the released lesson; to be copied, not to be changed."""
+    root = shutil.copytree(released, tmp_path_factory.mktemp("postgres") / "class")
+    postgres.execute("CREATE DATABASE released")
+    use_database(root, postgres.url("released"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        patch.chdir(root)
+        assert formgrader(root).generate_assignment(LESSON, force=True)["success"]
+    return "released"
+
+
+@pytest.fixture
+def on_postgres(root, released_on_postgres, postgres):
+    """The course folder with a gradebook on PostgreSQL."""
+    name = f"class_{uuid.uuid4().hex}"
+    postgres.execute(f"CREATE DATABASE {name} TEMPLATE {released_on_postgres}")
+    use_database(root, postgres.url(name))
+    return root
+
+
+def use_database(root, url):
+    (root / "gradebook.db").unlink()
+    with open(root / "nbgrader_config.py", "a") as config:
+        config.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
+
+
+def open_book(root):
+    """nbgrader's own view of the gradebook of a course folder."""
+    return Gradebook(open_course(root).db_url)
+
+
 def formgrader(root, execute=None):
     """What stands behind formgrader's buttons, as the course folder configures it; ``execute`` is another executor."""
     course = open_course(root)
@@ -106,7 +155,7 @@ def grade(root, *options):
 def gradebook(root):
     """Everything that the gradebook says about the class, by student."""
     students = {}
-    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+    with open_book(root) as book:
         for submission in book.assignment_submissions(LESSON):
             [notebook] = submission.notebooks
             students[submission.student.id] = {
