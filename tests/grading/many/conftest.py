@@ -1,5 +1,6 @@
 """A course folder with a released lesson of two exercises and a task, and what a class hands in."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -44,6 +45,7 @@ def lesson(answers):
     return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
 
+DATABASES = ("sqlite", "postgresql")
 CLASS = {
     "ada": RIGHT | {"essay": "Because."},
     "bob": RIGHT | {"one": "import os; os._exit(0)"},
@@ -74,6 +76,14 @@ def released(tmp_path_factory):
     hand_in(root, "eve", '{"cells": [')
     (root / "submitted" / "bob" / LESSON / "timestamp.txt").write_text("2026-03-31 23:59:00 UTC")
     return root
+
+
+@pytest.fixture(scope="session")
+def once(released, tmp_path_factory):
+    """The class graded with one job, and what was said; not to be changed."""
+    root = shutil.copytree(released, tmp_path_factory.mktemp("once") / "class")
+    with contextlib.chdir(root):
+        return root, grade(root)
 
 
 @pytest.fixture
@@ -111,12 +121,21 @@ def released_on_postgres(released, postgres, tmp_path_factory):
 
 
 @pytest.fixture
-def on_postgres(root, released_on_postgres, postgres):
-    """The course folder with a gradebook on PostgreSQL."""
-    name = f"class_{uuid.uuid4().hex}"
-    postgres.execute(f"CREATE DATABASE {name} TEMPLATE {released_on_postgres}")
-    use_database(root, postgres.url(name))
-    return root
+def onto_postgres(released_on_postgres, postgres):
+    """onto_postgres(root): give a course folder a gradebook on PostgreSQL."""
+
+    def move(root):
+        name = f"class_{uuid.uuid4().hex}"
+        postgres.execute(f"CREATE DATABASE {name} TEMPLATE {released_on_postgres}")
+        use_database(root, postgres.url(name))
+        return root
+
+    return move
+
+
+def on_either(request, root):
+    """The course folder with its gradebook on the database that is the request's parameter."""
+    return root if request.param == "sqlite" else request.getfixturevalue("onto_postgres")(root)
 
 
 def use_database(root, url):

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import URL
 
-USER, PASSWORD = "grader", "s3cret@:/%word"
+USER, PASSWORD = "grader", "s3cret@:/%hidden"
 
 
 def programs():

@@ -12,6 +12,7 @@ import pytest
 
 from tests.grading.many.conftest import (
     CLASS,
+    DATABASES,
     LESSON,
     RIGHT,
     formgrader,
@@ -20,23 +21,14 @@ from tests.grading.many.conftest import (
     graded,
     hand_in,
     lesson,
+    on_either,
     open_book,
 )
 
 
-@pytest.fixture(scope="module")
-def once(released, tmp_path_factory):
-    """The class graded with one job, and what was said; not to be changed."""
-    root = shutil.copytree(released, tmp_path_factory.mktemp("once") / "class")
-    here = os.getcwd()
-    yield root, grade(root)
-    os.chdir(here)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def root(request, root):
-    """The course folder with a gradebook on either database."""
-    return root if request.param == "sqlite" else request.getfixturevalue("on_postgres")
+    return on_either(request, root)
 
 
 def test_gradebook_and_notebooks_are_those_that_nbgrader_leaves(once, root):
