@@ -6,7 +6,7 @@ import fcntl
 from collections import Counter
 from pathlib import Path
 
-from nbgrader.api import InvalidEntry, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde, NbGraderException
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
@@ -161,7 +161,7 @@ def keep(class_, submission, result, outcome, progress):
         except DataError as error:  # the others can be stored
             reason = f"the gradebook does not take it ({database_reason(error)})"
             result = dataclasses.replace(result, failure=reason)
-        except (SQLAlchemyError, InvalidEntry) as error:
+        except SQLAlchemyError as error:
             reason = database_reason(error)
             raise Trouble(f"The gradebook cannot be written ({reason}); {so_far(outcome)}.") from error
         except OSError as error:

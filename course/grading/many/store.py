@@ -7,11 +7,12 @@ from nbgrader.api import Assignment, InvalidEntry, Student, SubmittedAssignment
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import false, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
+from tornado.log import app_log
 
 TRIES, PAUSE = 5, 1.0  # for a database that formgrader or another grader is writing to, or that starts again
 WAIT = "SET LOCAL lock_timeout = '5s'"  # as long as sqlite3 waits; PostgreSQL would wait for ever
-# What may be otherwise a moment later; the last two: someone else has added the same student meanwhile.
-PASSING = (OperationalError, IntegrityError, InvalidEntry)
+# What may be otherwise a moment later; the second: someone else has added the same student meanwhile.
+PASSING = (OperationalError, IntegrityError)
 
 
 class Store:
@@ -44,6 +45,7 @@ class Store:
     def transaction(self):
         """Let the gradebook's methods, each of which commits, all work in one transaction."""
         session = self.gradebook.db
+        app_log.disabled = True  # nbgrader logs there, with a traceback, what it then raises as InvalidEntry
         try:
             with self.gradebook.engine.begin() as connection:
                 if connection.dialect.name == "postgresql":
@@ -55,7 +57,10 @@ class Store:
                 session.configure(bind=connection, **settings)
                 yield
                 session.flush()
+        except InvalidEntry as wrapped:
+            raise wrapped.__context__ from None
         finally:
+            app_log.disabled = False
             session.remove()
             session.configure(bind=self.gradebook.engine, expire_on_commit=True, autoflush=True)
 
