@@ -1,7 +1,8 @@
 """How many submissions a minute: ``course grade`` against ``nbgrader autograde``; ``python -m bench.grading``.
 
-Whole processes, from the command to its end, on the same made-up class of one lesson's real notebook, the sandbox on in
-both. Each submission leaves other exercises blank, so that nothing could be done once for all.
+Whole processes, from the command to its end, on the same made-up class of one lesson's real notebook. Each submission
+leaves other exercises blank, so that nothing could be done once for all. nbgrader runs as it was installed, with every
+submission in a new kernel of its own; with that kernel in the sandbox; and as this course configures it, warm.
 """
 
 import itertools
@@ -11,19 +12,44 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import nbformat
 
+from bench.processes import Meter
 from course.grading import demo
-from course.grading.sandbox.watch import descendants, proportional
 
-INTERVAL, LOOKS_FOR_MEMORY = 0.1, 20  # seconds between two looks; at every how many of them memory is added up
 ROOT = Path(__file__).resolve().parents[1]
 MIB = 1024**2
+REFERENCES = {  # lines put below the course's configuration
+    "nbgrader autograde, no sandbox": "autograde_preprocessors('nbgrader.preprocessors.Execute')",
+    "nbgrader autograde, cold": "autograde_preprocessors('course.grading.examination.ExaminedExecute')",
+    "nbgrader autograde, warm": "autograde_preprocessors('course.grading.warm.execute.WarmExaminedExecute')",
+}
+
+
+class Cost(NamedTuple):
+    """What grading ``count`` submissions took: elapsed and CPU seconds, of these in students' processes, bytes."""
+
+    count: int
+    seconds: float
+    cpu: float
+    students: float
+    memory: int
+
+    @property
+    def rate(self):
+        """Submissions a minute."""
+        return 60 * self.count / self.seconds
+
+    def told(self):
+        return (
+            f"{self.count} in {self.seconds:.1f} s, {self.rate:.1f} a minute; CPU s each {self.cpu / self.count:.2f}, "
+            f"{self.students / self.count:.2f} of them in students' processes; {self.memory / MIB:.0f} MiB at the peak"
+        )
 
 
 def prepare(folder, lesson):
@@ -49,79 +75,54 @@ def hand_in(folder, lesson, count, released, solutions):
         nbformat.write(demo.solve(released, solutions, skip=blank), place / f"{lesson}.ipynb")
 
 
-class Meter(threading.Thread):
-    """CPU seconds and the memory peak of a process and all below it, looked at several times a second.
-
-    The sandbox kills its processes, so the operating system adds their time to nobody's: it has to be read before.
-    """
-
-    def __init__(self, pid):
-        super().__init__(daemon=True)
-        self.pid, self.over = pid, threading.Event()
-        self.seconds, self.most = {}, 0  # by process; bytes, each shared page counted once
-
-    def run(self):
-        for turn in itertools.count():
-            pids = [pid for pid, _ in descendants(self.pid)]
-            self.seconds.update({pid: used for pid in pids if (used := cpu_seconds(pid)) is not None})
-            if turn % LOOKS_FOR_MEMORY == 0:
-                self.most = max(self.most, sum(map(proportional, pids)))
-            if self.over.wait(INTERVAL):
-                return
-
-
-def cpu_seconds(pid):
-    """CPU seconds of a process until now, or None when it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def measure(folder, *command):
-    """(seconds, CPU seconds, bytes of memory at the peak) of a command."""
+def measure(folder, count, *command):
+    """The Cost of a command."""
     started, log = time.perf_counter(), folder / "bench.log"
     with log.open("w") as stream:
         process = subprocess.Popen(command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT)
-        meter = Meter(process.pid)
-        meter.start()
-        status = process.wait()
+        with Meter(process.pid) as meter:
+            status = process.wait()
     seconds = time.perf_counter() - started
-    meter.over.set()
-    meter.join()
     if status:
         raise click.ClickException(f"{' '.join(command)} ended with {status}: {log.read_text()[-500:]}")
-    return seconds, sum(meter.seconds.values()), meter.most
+    return Cost(count, seconds, meter.used(), meter.used_by_students(), meter.most)
+
+
+def references(folder, lesson, count, release):
+    """Yield (name, Cost) of nbgrader's own command in each configuration."""
+    config = folder / "nbgrader_config.py"
+    original = config.read_text()
+    for name, setting in REFERENCES.items():
+        config.write_text(f"{original}\nc.Autograde.autograde_preprocessors = {setting}\n")
+        hand_in(folder, lesson, count, *release)
+        yield name, measure(folder, count, "nbgrader", "autograde", lesson)
+    config.write_text(original)
 
 
 @click.command()
 @click.option("--lesson", default="03_practice", show_default=True)
-@click.option("--count", default=40, show_default=True, help="Submissions for `course grade`.")
-@click.option("--reference", default=4, show_default=True, help="Submissions for `nbgrader autograde`.")
-@click.option("--jobs", default=2, show_default=True)
-def main(lesson, count, reference, jobs):
+@click.option("--count", "counts", default=[40], show_default=True, multiple=True, help="Of submissions; repeatable.")
+@click.option("--reference", default=6, show_default=True, help="Submissions for `nbgrader autograde`; 0 for none.")
+@click.option("--jobs", default=[2], show_default=True, multiple=True, help="Repeat for several.")
+def main(lesson, counts, reference, jobs):
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         release = prepare(folder, lesson)
-        rows = {}
-        ours = [sys.executable, "-m", "course", "grade", lesson, "--jobs", str(jobs)]
-        for name, number, command in (
-            ("nbgrader autograde", reference, ["nbgrader", "autograde", lesson]),
-            (f"course grade --jobs {jobs}", count, ours),
-        ):
-            hand_in(folder, lesson, number, *release)
-            rows[name] = (number, *measure(folder, *command))
-            seconds, cpu, memory = rows[name][1:]
-            click.echo(
-                f"{name}: {number} submissions in {seconds:.1f} s, {60 * number / seconds:.1f} a minute, "
-                f"{cpu / number:.2f} CPU s each, {memory / MIB:.0f} MiB at the peak"
-            )
-    (slow, slow_seconds, *_), (quick, quick_seconds, *_) = rows.values()
-    ratio = (quick / quick_seconds) / (slow / slow_seconds)
-    click.echo(f"Throughput: {ratio:.1f} times nbgrader's, whole processes, start included.")
-    click.echo(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
+        rates = {}
+        for name, cost in references(folder, lesson, reference, release) if reference else ():
+            rates[name] = cost.rate
+            click.echo(f"{name}: {cost.told()}")
+        for count, number in itertools.product(counts, jobs):
+            hand_in(folder, lesson, count, *release)
+            ours = [sys.executable, "-m", "course", "grade", lesson, "--jobs", str(number), "--force"]
+            cost = measure(folder, count, *ours)
+            click.echo(f"course grade --jobs {number}: {cost.told()}")
+            for name, rate in rates.items():
+                click.echo(f"    {cost.rate / rate:.1f} times the throughput of {name}")
+    click.echo(
+        f"Whole processes, start included. Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """What one submission costs: seconds to grade it, and seconds to write its grades; ``python -m bench.measure_grading``.
 
-Grades a made-up class of lesson 2 with the course's own nbgrader settings, one submission after the other in one
-process, and writes a row for each to ``bench/grading_times.csv``; then writes grades of as many submissions into a
-new gradebook, with a commit for each cell, as nbgrader does, and with one for each submission. Any other pipeline
-can put its rows into the same file under its own name. Run it on a quiet machine.
+Grades a made-up class of lesson 2, one submission after the other in one process, by nbgrader in a cold kernel and as
+``course grade`` does, and writes a row for each to ``bench/grading_times.csv``; then writes grades of as many
+submissions into a new gradebook, with a commit for each cell, as nbgrader does, and with one for each submission. Any
+other pipeline can put its rows into the same file under its own name. Run it on a quiet machine.
 """
 
 import csv
+import functools
 import os
-import resource
 import shutil
 import statistics
 import sys
@@ -20,24 +20,26 @@ import click
 import nbformat
 from nbgrader.api import Gradebook
 
+from bench.processes import Meter
 from course.grading import demo
-from course.grading.coursefolder import open_course
+from course.grading.coursefolder import open_course, open_gradebook
+from course.grading.many.grader import Grader
+from course.grading.many.run import Class, Outcome
+from course.grading.many.stopping import Stop
+from course.grading.sandbox import autograde_preprocessors
+from course.grading.warm.execute import import_checks, warm_process
 
 TIMES = Path(__file__).parent / "grading_times.csv"
 COLUMNS = ("pipeline", "step", "seconds", "cpu_seconds")
 
 
-def cpu_seconds():
-    """CPU seconds of this process and of its finished children."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
-
-
-def timed(action):
-    """(seconds, CPU seconds) of one call."""
-    started, cpu = time.perf_counter(), cpu_seconds()
+def timed(action, meter):
+    """(seconds, CPU seconds) of one call, with all processes that it starts."""
+    meter.look()
+    started, cpu = time.perf_counter(), meter.used()
     action()
-    return time.perf_counter() - started, cpu_seconds() - cpu
+    meter.look()
+    return time.perf_counter() - started, meter.used() - cpu
 
 
 def prepare(root, folder):
@@ -58,15 +60,39 @@ def prepare(root, folder):
     return students
 
 
-def grading_times(folder, students, repeats):
-    """(seconds, CPU seconds) of each grading by nbgrader's own API, as formgrader's button uses it."""
+def nbgrader_grades(folder, students):
+    """{student: call that grades it}, by nbgrader's own API, as formgrader's button uses it, in a cold kernel."""
     from nbgrader.apps.api import NbGraderAPI
 
-    api = NbGraderAPI(open_course(folder), config=open_course(folder).config)
+    config = open_course(folder).config
+    config.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.examination.ExaminedExecute")
+    api = NbGraderAPI(open_course(folder), config=config)
+
+    def grade(student):
+        if not (outcome := api.autograde(demo.LESSON, student))["success"]:
+            raise click.ClickException(outcome.get("log") or outcome["error"])
+
+    return {student: functools.partial(grade, student) for student in students}
+
+
+def warm_grades(folder, students):
+    """{student: call that grades it}, as one process of ``course grade`` does, without writing anything down."""
+    course = open_course(folder)
+    with open_gradebook(course) as gradebook:
+        class_ = Class(course, gradebook, [demo.LESSON], students, True, None, Stop())
+    import_checks()
+    warm_process()
+    grader = Grader(course, class_.assignments)
+    submissions = {submission.student: submission for submission in class_.changed(Outcome())}
+    return {student: functools.partial(grader.grade, submissions[student]) for student in students}
+
+
+def grading_times(grades, repeats):
+    """(seconds, CPU seconds) of each call of ``grades``, made ``repeats`` times."""
     rows = []
-    for _ in range(repeats):
-        for student in students:
-            rows.append(timed(lambda student=student: api.autograde(demo.LESSON, student, force=True)))
+    with Meter(os.getpid()) as meter:
+        for student, grade in list(grades.items()) * repeats:
+            rows.append(timed(grade, meter))
             click.echo(f"  {student}: {rows[-1][0]:.2f} s, {rows[-1][1]:.2f} CPU s", err=True)
     return rows
 
@@ -92,7 +118,8 @@ def writing_times(folder, each_cell, count=60, cells=12):
         gradebook.db.commit = commit
         gradebook.db.commit()
 
-    rows = [timed(lambda number=number: store(f"s{number}")) for number in range(count)]
+    with Meter(os.getpid()) as meter:
+        rows = [timed(lambda number=number: store(f"s{number}"), meter) for number in range(count)]
     gradebook.close()
     gradebook.engine.dispose()
     return rows
@@ -103,12 +130,15 @@ def writing_times(folder, each_cell, count=60, cells=12):
 @click.option("--step", type=click.Choice(["grade", "write", "both"]), default="both", show_default=True)
 def main(repeats, step):
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # nbgrader starts its tools by name
+    os.environ["OMP_NUM_THREADS"] = "1"  # as `course grade` sets it
     root = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         rows = []
         if step != "write":
-            rows += [("nbgrader", "grade", *row) for row in grading_times(folder, prepare(root, folder), repeats)]
+            students = prepare(root, folder)
+            for pipeline, calls in (("nbgrader", nbgrader_grades), ("course grade", warm_grades)):
+                rows += [(pipeline, "grade", *row) for row in grading_times(calls(folder, students), repeats)]
         if step != "grade":
             rows += [("a commit for each cell", "write", *row) for row in writing_times(folder, each_cell=True)]
             rows += [("one commit", "write", *row) for row in writing_times(folder, each_cell=False)]
