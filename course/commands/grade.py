@@ -13,20 +13,23 @@ SHOWN = 20  # lines of each kind in the summary
 @click.option("--student", "-s", "students", multiple=True, help="Grade this student only; repeat for several.")
 @click.option("--question", "-q", help="Grade this question only, again, and leave the points of all others.")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Submissions graded at once; by default one a core.")
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster, not on this machine.")
 @click.option("--force", is_flag=True, help="Grade also what has not changed since it was graded.")
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
-def command(assignments, students, question, jobs, force, course_dir):
+def command(assignments, students, question, jobs, scheduler, force, course_dir):
     """Grade the submissions to ASSIGNMENTs, or to all, that have changed since they were last graded.
 
     Gradebook and autograded/ are left as `nbgrader autograde` leaves them. A run that was stopped, even by force, is
     continued by the next. Exit status: 0 when every submission has a grade, 1 when some cannot be graded, 2 when
     nothing could be done.
     """
+    if jobs and scheduler:
+        raise click.UsageError("--jobs is for this machine and --scheduler for others; give one of them.")
     from course.grading.many.stopping import STOPPED, stoppable
 
     with stoppable() as stop:
         try:
-            outcome = run(assignments, students, question, jobs, force, course_dir, stop)
+            outcome = run(assignments, students, question, jobs, scheduler, force, course_dir, stop)
         except KeyboardInterrupt:
             click.echo(f"Error: {STOPPED}", err=True)
             stop.told = True
@@ -36,11 +39,11 @@ def command(assignments, students, question, jobs, force, course_dir):
     sys.exit(1 if outcome.problems else 0)
 
 
-def run(assignments, students, question, jobs, force, course_dir, stop):
+def run(assignments, students, question, jobs, scheduler, force, course_dir, stop):
     """Grade, and return the Outcome."""
-    # Before torch is imported: the processes that grade are forked, which threads would not survive.
-    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    os.environ["NBGRADER_EXECUTION"] = "autograde"  # demonstrations in lessons stay short
+    from course.grading.many.worker import GRADING
+
+    os.environ.update(GRADING)
     from course.grading.coursefolder import Trouble, database_of, has_gradebook, open_course, open_gradebook, shown
     from course.grading.many.run import grade_class
     from course.grading.progress import Bar
@@ -52,27 +55,23 @@ def run(assignments, students, question, jobs, force, course_dir, stop):
             f"There is no gradebook at {shown(database_of(course))} yet; "
             "release the assignment first with `make release`."
         )
-    prepare_sandbox(course)
+    if not scheduler:
+        prepare_sandbox(course)
     jobs = jobs or len(os.sched_getaffinity(0))
     with open_gradebook(course) as gradebook:
-        return grade_class(course, gradebook, assignments, students, jobs, Bar, force, question, stop)
+        return grade_class(course, gradebook, assignments, students, jobs, Bar, force, question, stop, scheduler)
 
 
 def prepare_sandbox(course):
     """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
     from course.grading.coursefolder import Trouble
-    from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
-    from course.grading.sandbox.execute import SandboxedExecute
-    from course.grading.warm.execute import import_checks, warm_process
+    from course.grading.many.readiness import get_ready
+    from course.grading.sandbox.availability import SandboxUnavailable
 
-    import_checks()
-    if SandboxedExecute(config=course.config).unconfined:
-        return
     try:
-        require_sandbox(course.root)
+        get_ready(course)
     except SandboxUnavailable as reason:
         raise Trouble(str(reason)) from reason
-    warm_process()
 
 
 def summary(outcome):

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from course.grading.coursefolder import Trouble, assignment_names, database_reason, pick_assignments
 from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import KEPT, Places
+from course.grading.many.cluster import Cluster
 from course.grading.many.folders import Folders
 from course.grading.many.grader import Grader
 from course.grading.many.pool import Pool
@@ -130,8 +131,13 @@ def alone(course):
         yield
 
 
-def grade_class(course, gradebook, assignments, students, jobs, show, force=False, question=None, stop=None):
-    """Grade what has changed; the Outcome. ``show(total)`` makes a context with ``done()`` and ``tell(line)``."""
+def grade_class(
+    course, gradebook, assignments, students, jobs, show, force=False, question=None, stop=None, scheduler=None
+):
+    """Grade what has changed; the Outcome. ``show(total)`` makes a context with ``done()`` and ``tell(line)``.
+
+    ``scheduler`` is the address of a Dask cluster, which grades in the place of ``jobs`` processes here.
+    """
     stop = stop or Stop()
     with alone(course):
         outcome = Outcome()
@@ -143,7 +149,10 @@ def grade_class(course, gradebook, assignments, students, jobs, show, force=Fals
         if not todo:
             return outcome
         stop.begun = True
-        pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
+        if scheduler:
+            pool = Cluster(course, class_.assignments, scheduler)
+        else:
+            pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
         try:
             with show(len(todo)) as progress:
                 for submission, result in pool.results(todo):
