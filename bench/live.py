@@ -94,7 +94,7 @@ def print_callbacks(names):
 
 
 def print_latencies(names, presses):
-    columns = ("median", "95 %", "worst", "lost", "settled", "faster")
+    columns = ("first", "median", "95 %", "worst", "lost", "settled", "faster")
     print(f"\n{'key press to new pixels, ms':<28}" + "".join(f"{column:>9}" for column in columns))
     with tempfile.TemporaryDirectory() as folder, running_lab(folder) as lab, running_chromium() as browser:
         for name in names:

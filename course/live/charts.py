@@ -26,9 +26,9 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
         marks.append(Text(left - 4, top + (i + 0.5) * height / count_r + 4, rows[i], 11, "end"))
     for j in labelled(len(columns), width):
         x = left + (j + 0.5) * width / count_c + 4
-        marks.append(Text(x, top + height + 5, columns[j], 11, "end", turn=-90))
+        marks.append(Text(x, top + height + 5, columns[j], 11, "end", upwards=True))
     if row_name:
-        marks.append(Text(11, top + height / 2, row_name, 11, "middle", turn=-90))
+        marks.append(Text(11, top + height / 2, row_name, 11, "middle", upwards=True))
     if column_name:
         marks.append(Text(left + width / 2, top + height + bottom - 5, column_name, 11, "middle"))
     full_width = left + max(width, round(CHARACTER * len(title))) + 10
@@ -101,7 +101,7 @@ class Axes:
             Text(self.left, 14, title, 12),
             Line(((self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)), width=1, faint=True),
             Text((self.left + self.right) / 2, self.size[1] - 6, x_name, 11, "middle"),
-            Text(11, (self.top + self.bottom) / 2, y_name, 11, "middle", turn=-90),
+            Text(11, (self.top + self.bottom) / 2, y_name, 11, "middle", upwards=True),
         ]
         if self.log_x:
             powers = range(math.ceil(self.x_range[0]), math.floor(self.x_range[1]) + 1)

@@ -20,7 +20,7 @@ class Text(NamedTuple):
     text: str
     size: int = TEXT_SIZE
     anchor: str = "start"
-    turn: int = 0  # degrees, clockwise
+    upwards: bool = False  # turned to the left, to be read from the bottom up
 
 
 class Line(NamedTuple):

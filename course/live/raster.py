@@ -44,7 +44,7 @@ def paint_mark(mark, image):
 
 @paint_mark.register
 def _(mark: Text, image):
-    if not mark.turn:
+    if not mark.upwards:
         position = scaled(mark.x, mark.y)
         ImageDraw.Draw(image).text(position, mark.text, INK, font(mark.size), ANCHORS[mark.anchor])
         return
@@ -52,7 +52,7 @@ def _(mark: Text, image):
     half = round(font(mark.size).getlength(mark.text)) + mark.size * SCALE
     stencil = Image.new("L", (2 * half, 2 * half), 0)
     ImageDraw.Draw(stencil).text((half, half), mark.text, 255, font(mark.size), ANCHORS[mark.anchor])
-    stencil = stencil.rotate(-mark.turn)
+    stencil = stencil.rotate(90)
     x, y = scaled(mark.x, mark.y)
     image.paste(INK, (x - half, y - half), stencil)
 

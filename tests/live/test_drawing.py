@@ -20,7 +20,7 @@ ALL_MARKS = Panel(
     40,
     (
         Text(2, 10, "a < b & “c”"),
-        Text(30, 30, "turned", turn=-90),
+        Text(30, 30, "turned", upwards=True),
         Line(((0, 0), (60, 40)), "orange", dashed=True),
         Box(5, 5, 10, 10, "blue", "ink", faint=True),
         Disc(40, 20, 3, "green"),
@@ -39,6 +39,15 @@ def test_svg_is_well_formed_and_carries_its_alternative_text():
     assert svg.get("role") == "img"
     assert svg.get("aria-label") == ALL_MARKS.alt
     assert "a < b & “c”" in "".join(svg.itertext())
+
+
+def test_labels_that_read_upwards_share_one_rotation_and_stand_where_they_should():
+    marks = (Text(3, 20, "a", upwards=True), Text(9, 25, "b", upwards=True), Text(1, 2, "c"))
+    (turned, level) = ElementTree.fromstring(to_svg(Panel(30, 30, marks, "three labels")))
+    assert turned.get("transform") == "rotate(-90)"
+    # a point (x, y) of a plane turned to the left by a quarter stands at (y, -x) of the panel
+    assert [(float(text.get("y")), -float(text.get("x"))) for text in turned] == [(3, 20), (9, 25)]
+    assert (level.get("x"), level.get("y")) == ("1", "2")
 
 
 def test_png_has_every_mark():

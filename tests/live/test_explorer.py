@@ -1,5 +1,6 @@
 """What every explorer does, driven without a front end and through its controls."""
 
+import gc
 import importlib
 import inspect
 import pkgutil
@@ -211,6 +212,32 @@ def test_two_hundred_moves_keep_memory_in_bounds(module):
     for step in range(200):
         explorer.set(**{parameter.name: parameter.low + step % (span + 1)})
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024  # kilobytes
+
+
+@pytest.fixture
+def full_collections():
+    """The list of full garbage collections from here on; with torch loaded one takes a tenth of a second."""
+    seen = []
+
+    def watch(phase, info):
+        if phase == "stop" and info["generation"] == 2:
+            seen.append(info)
+
+    gc.callbacks.append(watch)
+    yield seen
+    gc.callbacks.remove(watch)
+
+
+def test_no_full_garbage_collection_falls_into_the_moves_after_it_is_shown(module, monkeypatch, full_collections):
+    monkeypatch.setattr("course.live.explorer.front_end_listens", lambda: True)
+    explorer = module.explore()
+    explorer._repr_mimebundle_()
+    assert full_collections
+    full_collections.clear()
+    slider = explorer.view.controls[module.PARAMETERS[0].name].inputs[0]
+    for step in range(200):
+        slider.value = slider.min + step % (slider.max - slider.min + 1)
+    assert not full_collections
 
 
 def test_without_a_kernel_the_bundle_is_the_picture_and_its_text(module):
