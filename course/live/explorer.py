@@ -9,10 +9,9 @@ from IPython import get_ipython
 from course.live.page import live_picture, static_page
 from course.live.parameters import changed, checked, mended, start
 from course.live.picture import Frame
+from course.live.saving import WIDGET_VIEW
 from course.live.student import computing, describe
 from course.live.view import View
-
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Explorer:

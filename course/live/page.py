@@ -3,6 +3,7 @@
 from html import escape
 
 from course.live.raster import to_png
+from course.live.saving import MARK
 from course.live.svg import to_svg
 
 # JupyterLab's and Colab's theme colours, then VS Code's; without any of them the surrounding text's.
@@ -29,7 +30,7 @@ def static_page(frame, title):
         for panel in frame.panels
     )
     return (
-        f'<div><div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>{sentences(frame)}'
+        f'<div {MARK}><div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>{sentences(frame)}'
         f"<p><em>{escape(title)}, as a picture. To move its sliders, open this notebook in JupyterLab, VS Code "
         "or Colab and run this cell.</em></p></div>"
     )

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 from course.live import EXPLORERS
-from course.live.explorer import WIDGET_VIEW
+from course.live.saving import WIDGET_VIEW
 
 HERE = Path(__file__).parent
 # What Colab ships, with what these versions import; in front of the path they hide the installed ones.

@@ -13,8 +13,9 @@ import pytest
 
 import course.live
 from course.live import EXPLORERS, encoding_explorer, head_splitter, order_bench
-from course.live.explorer import WIDGET_VIEW, front_end_listens
+from course.live.explorer import front_end_listens
 from course.live.parameters import Choice, Flag, Whole
+from course.live.saving import WIDGET_VIEW
 
 pytestmark = [
     pytest.mark.filterwarnings(f"error::{kind}")
