@@ -123,6 +123,32 @@ def test_every_control_has_a_name_or_a_named_twin(explorer):
             assert re.match(r'\w+ "[^"]+"', line), f"{line!r} has no name"
 
 
+def test_the_keyboard_alone_moves_every_dropdown_tick_and_number(explorer):
+    press = explorer.page.keyboard.press
+    for dropdown in explorer.box.locator("select").all():
+        dropdown.focus()
+        press("Home")
+        first = dropdown.input_value()
+        press("End")
+        expect(dropdown).not_to_have_value(first)
+        press("Home")
+        expect(dropdown).to_have_value(first)
+    for tick in explorer.box.locator("input[type=checkbox]").all():
+        before = tick.is_checked()
+        tick.focus()
+        press("Space")
+        expect(tick).to_be_checked(checked=not before)
+        press("Space")
+        expect(tick).to_be_checked(checked=before)
+    for number in explorer.box.locator("input[type=number]").all():
+        before = number.input_value()
+        number.focus()
+        press("ArrowDown" if float(before) > float(number.get_attribute("min")) else "ArrowUp")
+        expect(number).not_to_have_value(before)
+        number.fill(before)
+        press("Enter")
+
+
 def test_every_picture_has_alternative_text(explorer):
     pictures = explorer.picture.locator("svg")
     assert pictures.count() >= 1
