@@ -7,7 +7,7 @@ import numpy as np
 from course.live.picture import Box, Line, Panel, Text, Tile, shades
 
 LABEL_STEP = 12  # pixels that one line of labels needs
-CHARACTER = 6.2  # pixels, about, that one character of size 11 takes
+CHARACTER = 6.8  # pixels, about, that one character of size 11 takes
 
 
 def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=168, row_name="", column_name=""):
@@ -17,8 +17,8 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
     """
     width, height = (side, side) if np.isscalar(side) else side
     count_r, count_c = np.shape(values)
-    left = 22 + round(CHARACTER * max(map(len, rows), default=0))
-    bottom = 22 + round(CHARACTER * max(map(len, columns), default=0))
+    left = 22 + label_room(rows)
+    bottom = 22 + label_room(columns)
     top = 22
     marks = [Text(left, 14, title, 12), Tile(left, top, width, height, shades(values, low, high))]
     marks.append(Box(left, top, width, height, None, "ink", faint=True))
@@ -33,6 +33,11 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
         marks.append(Text(left + width / 2, top + height + bottom - 5, column_name, 11, "middle"))
     full_width = left + max(width, round(CHARACTER * len(title))) + 10
     return Panel(full_width, top + height + bottom, tuple(marks), alt)
+
+
+def label_room(labels):
+    """Pixels that the longest of the labels takes."""
+    return round(CHARACTER * max(map(len, labels), default=0))
 
 
 def labelled(count, pixels):

@@ -53,10 +53,11 @@ def control(parameter):
 @control.register
 def _(parameter: Whole):
     limits = {"min": parameter.low, "max": parameter.high, "value": parameter.default}
-    box = widgets.BoundedIntText(**limits, **named(parameter.label, "140px"))
+    width = max(140, 90 + 7 * len(parameter.label))  # the digits keep their room beside a long label
+    box = widgets.BoundedIntText(**limits, **named(parameter.label, f"{width}px"))
     # The box shows the number and carries the name; a readout would be one more control without a name.
     slider = widgets.IntSlider(**limits, step=parameter.step, readout=False, layout=layout("120px"))
-    return Control(widgets.HBox([box, slider], layout=layout("280px")), slider, box)
+    return Control(widgets.HBox([box, slider], layout=layout(f"{width + 140}px")), slider, box)
 
 
 @control.register

@@ -9,7 +9,7 @@ import torch
 
 from course import encoding
 from course.live import student
-from course.live.charts import Axes, legend, matrix, with_colour_scale
+from course.live.charts import CHARACTER, Axes, legend, matrix, with_colour_scale
 from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Disc, Frame, Line, Panel, Text
@@ -179,7 +179,9 @@ def wavelength_panel(waves, seq_len):
     marks = axes.frame("wavelength of each pair", "positions for one turn (log scale)", "pair")
     marks += [Disc(axes.x(wave), axes.y(i), 3 if len(waves) <= 64 else 1.5, "blue") for i, wave in enumerate(waves)]
     marks.append(axes.upright(seq_len, colour="orange", dashed=True))
-    marks.append(Text(axes.x(seq_len) + 4, axes.bottom - 6, f"length {seq_len}"))
+    x, name = axes.x(seq_len), f"length {seq_len}"
+    fits = x + 4 + CHARACTER * len(name) <= axes.right
+    marks.append(Text(x + 4, axes.bottom - 6, name) if fits else Text(x - 4, axes.top + 10, name, anchor="end"))
     alt = (
         f"Wavelengths of {len(waves)} pairs from {waves[0]:.2f} to {waves[-1]:,.1f} positions; length {seq_len} marked"
     )

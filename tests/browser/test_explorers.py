@@ -279,6 +279,10 @@ def test_it_fits_the_page_and_reads_in_both_themes(notebook, screenshots, width,
         overflow = shown.box.evaluate("box => box.scrollWidth - box.clientWidth")
         assert overflow <= 1, f"{name} is {overflow} pixels too wide"
         assert contrast(shown) >= 4.5, name
+        narrowest = shown.box.locator("input[type=number]").evaluate_all(
+            "all => Math.min(...all.map(i => i.clientWidth))"
+        )
+        assert narrowest >= 50, f"{name} has a number box with no room for its digits"
 
 
 def test_no_console_error_and_nothing_from_the_network(notebook):

@@ -11,7 +11,7 @@ from PIL import Image
 from course.live.charts import Axes, labelled, matrix, nice_ticks
 from course.live.page import live_status, static_page
 from course.live.picture import Box, Disc, Frame, Line, Panel, Text, Tile, shades
-from course.live.raster import to_png
+from course.live.raster import SCALE, font, to_png
 from course.live.svg import to_svg
 from course.live.tiles import png_url, tile_image
 
@@ -95,6 +95,16 @@ def test_a_matrix_names_its_tokens_and_axes():
     texts = [mark.text for mark in panel.marks if isinstance(mark, Text)]
     assert texts == ["head 0", "the", "cat", "a", "b", "query", "key"]
     assert panel.alt == "alt"
+
+
+def test_labels_leave_the_axis_name_its_room():
+    words = ("because", "the")
+    panel = matrix(np.eye(2), "", "alt", rows=words, columns=words, row_name="query", column_name="key")
+    places = {mark.text: mark for mark in panel.marks if isinstance(mark, Text) and not mark.upwards}
+    (name,) = (mark for mark in panel.marks if isinstance(mark, Text) and mark.text == "query")
+    assert (
+        places["because"].x - font(11).getlength("because") / SCALE > name.x + name.size / 4
+    )  # below its line q and y reach as far
 
 
 def test_ticks_are_round_and_inside():

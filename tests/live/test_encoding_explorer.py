@@ -3,6 +3,8 @@ import pytest
 
 from course import encoding
 from course.live.encoding_explorer import compute, explore
+from course.live.picture import Text
+from course.live.raster import SCALE, font
 
 POINT = {"seq_len": 20, "d_model": 8, "position": 5, "offset": 3, "base": 10_000, "projected": False}
 
@@ -86,3 +88,14 @@ def test_a_rotation_is_held_against_the_encoding():
     assert "Your rotation_matrix differs from the course's" in backwards.summary
     assert float(dict(backwards.frame.ledger)["with your R_k, base 10,000"]) > 0.1
     assert "accepted d_model 15: ValueError was wanted" in backwards.set(d_model=15).problem
+
+
+@pytest.mark.parametrize(("d_model", "base"), [(16, 10), (16, 10_000), (512, 1_000_000)])
+@pytest.mark.parametrize("seq_len", [1, 50, 512])
+def test_the_name_of_the_length_stays_in_its_chart(seq_len, d_model, base):
+    explorer = explore(seq_len=seq_len, d_model=d_model, base=base)
+    (panel,) = (panel for panel in explorer.frame.panels if panel.alt.startswith("Wavelengths"))
+    (name,) = (mark for mark in panel.marks if isinstance(mark, Text) and mark.text == f"length {seq_len}")
+    width = font(name.size).getlength(name.text) / SCALE
+    left = name.x - width if name.anchor == "end" else name.x
+    assert left >= 0 and left + width <= panel.width
