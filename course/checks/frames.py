@@ -6,21 +6,26 @@ LARGEST = 8 * 2**20  # bytes of one text; an exam's own have a few kilobytes, an
 _LENGTH = struct.Struct(">I")
 
 
-def send(connection, text):
-    """Send one text. ValueError when it is longer than the other side would take."""
+def pack(text, largest=LARGEST):
+    """A text of ASCII characters as bytes. ValueError when it is longer than the other side would take."""
     data = text.encode("ascii")
-    if len(data) > LARGEST:
-        raise ValueError(f"a text of {len(data)} bytes, wanted at most {LARGEST}")
-    connection.sendall(_LENGTH.pack(len(data)) + data)
+    if len(data) > largest:
+        raise ValueError(f"a text of {len(data)} bytes, wanted at most {largest}")
+    return _LENGTH.pack(len(data)) + data
 
 
-def take(received):
+def send(connection, text):
+    """Send one text; ValueError as for ``pack``."""
+    connection.sendall(pack(text))
+
+
+def take(received, largest=LARGEST):
     """Take the first text out of a bytearray; None while it is not complete, ValueError where it is none."""
     if len(received) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack_from(received)
-    if length > LARGEST:
-        raise ValueError(f"a text of {length} bytes, wanted at most {LARGEST}")
+    if length > largest:
+        raise ValueError(f"a text of {length} bytes, wanted at most {largest}")
     end = _LENGTH.size + length
     if len(received) < end:
         return None

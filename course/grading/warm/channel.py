@@ -1,10 +1,10 @@
 """Messages over a stream socket: JSON behind its length. Nothing is pickled, so reading runs no code of the sender."""
 
 import json
-import struct
 
-HEADER = struct.Struct("!I")
-LARGEST = 64 * 1024**2  # bytes of one message
+from course.checks import frames
+
+LARGEST = 64 * 1024**2  # bytes of one message: a cell's outputs, far more than an exam's questions and answers
 CHUNK = 2**18
 
 
@@ -13,9 +13,11 @@ class BadMessage(Exception):
 
 
 def pack(message, default=None):
-    """A message as bytes; ``default`` makes what JSON does not know into something that it does."""
-    content = json.dumps(message, default=default).encode()
-    return HEADER.pack(len(content)) + content
+    """A message as bytes; ``default`` makes what JSON does not know into something that it does.
+
+    ValueError when it is longer than the other side would take.
+    """
+    return frames.pack(json.dumps(message, default=default), LARGEST)
 
 
 class Unpacker:
@@ -27,21 +29,14 @@ class Unpacker:
     def feed(self, data):
         """Yield (message, size in bytes) for each message that ``data`` completes. BadMessage for anything else."""
         self.waiting += data
-        while len(self.waiting) >= HEADER.size:
-            [size] = HEADER.unpack_from(self.waiting)
-            if size > LARGEST:
-                raise BadMessage(f"a message of {size} bytes, at most {LARGEST} are read")
-            if len(self.waiting) < HEADER.size + size:
-                return
-            content = bytes(self.waiting[HEADER.size : HEADER.size + size])
-            del self.waiting[: HEADER.size + size]
-            try:
-                message = json.loads(content)
-            except (ValueError, RecursionError) as error:
-                raise BadMessage(f"a message that is not JSON ({type(error).__name__})") from error
-            if not isinstance(message, dict):
-                raise BadMessage("a message that is not a dictionary")
-            yield message, size
+        try:
+            while (text := frames.take(self.waiting, LARGEST)) is not None:
+                message = json.loads(text)
+                if not isinstance(message, dict):
+                    raise BadMessage("a message that is not a dictionary")
+                yield message, len(text)
+        except (ValueError, RecursionError) as error:
+            raise BadMessage(f"a message that cannot be read ({error})") from error
 
 
 def receive(socket):

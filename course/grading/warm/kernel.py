@@ -16,6 +16,7 @@ from course.grading.sandbox.watch import Watcher
 from course.grading.warm.channel import CHUNK, BadMessage, pack
 from course.grading.warm.process import NoFork
 
+UNREADABLE = "An output is left out, which cannot be written into a notebook or is too large for one ({})."
 SHORTEST = 0.1  # seconds for a question, however little of the exam's time is left
 log = logging.getLogger(__name__)
 PYTHON = {  # what ipykernel says of its language
@@ -204,6 +205,8 @@ class _Request:
             return
         if isinstance(message.get("reply"), dict):
             self.reply = message["reply"]
+        elif isinstance(message.get("unreadable"), str):
+            self.outputs.note(UNREADABLE.format(message["unreadable"][:40]))
         elif isinstance(message.get("content"), dict) and isinstance(message.get("output"), str):
             with contextlib.suppress(TypeError, AttributeError, KeyError):
                 self.outputs.add({"header": {"msg_type": message["output"]}, "content": message["content"]}, size)

@@ -22,6 +22,7 @@ from course.grading.warm import channel
 
 BUFFERED = 2**13  # characters of output that are sent together
 OLDEST = 0.2  # seconds after which they are sent all the same
+LONGEST = 2**20  # characters in one message, however much is printed at once
 
 
 def plain(value):
@@ -76,8 +77,8 @@ class Stream(io.TextIOBase):
     def flush(self):
         with self.sender.lock:
             text, self.texts, self.length = "".join(self.texts), [], 0
-            if text:
-                self.sender.output("stream", name=self.name, text=text)
+            for start in range(0, len(text), LONGEST):
+                self.sender.output("stream", name=self.name, text=text[start : start + LONGEST])
 
 
 class Publisher(DisplayPublisher):

@@ -34,6 +34,23 @@ def test_a_display_is_updated_and_cleared(start):
     assert start().run(source + "clear_output()", 9, 9999).outputs.kept == []
 
 
+def test_a_picture_of_the_course_is_told_and_not_drawn(start):
+    source = "import matplotlib.pyplot as plt\nfrom course import plots\n"
+    run = start().run(source + "plots.heatmap([[1.0, 2.0]], 'x', 'y', 'Two numbers')", 20, 10**6)
+    [shown] = run.outputs.kept
+    assert set(shown.data) == {"text/html", "text/plain"}
+    assert "<img" not in shown.data["text/html"] and "not drawn while grading" in shown.data["text/html"]
+    assert shown.data["text/plain"].startswith("Two numbers: heatmap of 1 rows")
+
+
+def test_what_is_too_large_for_a_message_is_cut_or_left_out_in_words(start):
+    kernel = start()
+    run = kernel.run("print('x' * 70_000_000)", 30, 9999)
+    assert len(run.outputs.kept[0].text) == 9999 and run.outputs.cut
+    run = kernel.run("display({'text/plain': 'x' * 70_000_000}, raw=True); print('on')", 30, 9999)
+    assert "left out" in run.outputs.kept[0].text and run.outputs.kept[0].text.endswith("on\n") and run.succeeded
+
+
 @pytest.mark.parametrize(
     "source, name",
     [
