@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from course.execution import is_grading
 from course.experiments.result import Result
 from course.progress import Progress
 from course.tasks import Task
-from course.execution import is_grading
 from course.training import accuracy, new_model, seeded, train
 
 SEEDS = (0, 1, 2)
