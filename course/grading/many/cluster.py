@@ -31,10 +31,9 @@ def connect(address):
         from distributed.comm.addressing import get_address_host_port, normalize_address
     except ModuleNotFoundError as error:
         raise Trouble(
-            f"--scheduler needs the Python package {error.name}; install it with "
-            'python -m pip install "attention-course[cluster]".'
+            f"--scheduler needs the Python package {error.name}; install it with `python -m pip install distributed`."
         ) from error
-    for name in ("distributed", "tornado", "asyncio"):  # what they have to say, this command says
+    for name in ("distributed", "distributed.client", "tornado", "asyncio"):  # this command says it in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # a submission may bring data
     outcome = queue.SimpleQueue()
@@ -49,7 +48,7 @@ def connect(address):
     # In a thread, because Dask's own limit does not hold where something takes the connection and says nothing.
     threading.Thread(target=attempt, daemon=True).start()
     try:
-        client = outcome.get(timeout=2 * ANSWERING)
+        client = outcome.get(timeout=ANSWERING + 2)
     except queue.Empty:
         client = TimeoutError("what listens there says nothing")
     if isinstance(client, Exception):

@@ -19,6 +19,7 @@ import course
 STARTUP = 300  # seconds that importing and a sandbox's first start may take on a busy machine
 LETTING_GO = 10  # seconds in which a station takes its leave before it is killed
 CHUNK = 2**18
+CODE = ("**/*.py", "data/*")  # what is installed of the course, from a checkout and from a package alike
 # Before torch is imported: graders are forked, which threads would not survive. Demonstrations in lessons stay short.
 GRADING = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 GRADING["NBGRADER_EXECUTION"] = "autograde"
@@ -34,10 +35,9 @@ class Unfit(Exception):
 def code_digest():
     """Digest of the installed course, code and data: what a grade depends on beside the submission and its lesson."""
     package, whole = Path(course.__file__).parent, hashlib.sha256()
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            name = path.relative_to(package).as_posix()
-            whole.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for path in sorted(path for pattern in CODE for path in package.glob(pattern)):
+        name = path.relative_to(package).as_posix()
+        whole.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()
 
 
