@@ -53,7 +53,7 @@ def running_lab(folder):
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
     command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
     # As installed from a wheel; an editable install leaves the file out that switches it on.
-    command += ["--ServerApp.jpserver_extensions=course.live.websocket=True"]
+    command += ["--ServerApp.jpserver_extensions=course.live=True"]
     with open(folder / "server.log", "w") as log:
         server = subprocess.Popen(command, env=os.environ | private, stdout=log, stderr=log)
         try:

@@ -54,7 +54,7 @@ def command(port, browser, release, work):
     first = min(path.name for path in work.glob("*.ipynb"))
     lab = [sys.executable, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{first}"]
     lab += [f"--port={chosen}", "--ServerApp.port_retries=0"]
-    lab.append("--ServerApp.jpserver_extensions=course.live.websocket=True")  # an editable install leaves it off
+    lab.append("--ServerApp.jpserver_extensions=course.live=True")  # an editable install leaves it off
     if not browser:
         lab.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -52,3 +52,8 @@ EXPLORERS = (
     "reveal",
     "scale_thermometer",
 )
+
+
+def _jupyter_server_extension_points():
+    """What JupyterLab's server loads when ``course.live`` is switched on: quick sliders, and pictures when saving."""
+    return [{"module": "course.live.websocket"}, {"module": "course.live.saving"}]

@@ -25,10 +25,6 @@ def before_saving(model, **_):
         leave_pictures(model["content"])
 
 
-def _jupyter_server_extension_points():
-    return [{"module": __name__}]
-
-
 def _load_jupyter_server_extension(server):
     # Once the server runs: an extension loaded later may put another contents manager in place, as Jupytext's does.
     server.io_loop.add_callback(lambda: server.contents_manager.register_pre_save_hook(before_saving))

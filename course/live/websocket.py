@@ -17,10 +17,6 @@ class PromptConnection(ZMQChannelsWebsocketConnection):
         return super().connect()
 
 
-def _jupyter_server_extension_points():
-    return [{"module": __name__}, {"module": "course.live.saving"}]  # one switch for both of the course's extensions
-
-
 def _load_jupyter_server_extension(server):
     """Take the place of the default connection; one that somebody chose, a gateway's for instance, is left alone."""
     if server.web_app.settings.get(SETTING) is ZMQChannelsWebsocketConnection:

@@ -28,4 +28,4 @@ def test_a_connection_that_somebody_chose_is_left_alone():
 def test_jupyter_server_loads_it(open_notebook, lab):
     open_notebook(["1"])
     log = (lab.root.parent / "server.log").read_text()
-    assert "course.live.websocket | extension was successfully loaded." in log
+    assert "course.live | extension was successfully loaded." in log
