@@ -25,8 +25,8 @@ from course.grading import demo
 from course.grading.coursefolder import open_course, open_gradebook
 from course.grading.many.grader import Grader
 from course.grading.many.run import Class, Outcome
-from course.grading.many.stopping import Stop
 from course.grading.sandbox import autograde_preprocessors
+from course.grading.stopping import Stop
 from course.grading.warm.execute import import_checks, warm_process
 
 TIMES = Path(__file__).parent / "grading_times.csv"

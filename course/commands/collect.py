@@ -38,6 +38,8 @@ def command(archives, assignment, roster, keep, due, course_dir):
     from course.grading.collect.lessons import course_lessons
     from course.grading.collect.run import Collector
     from course.grading.collect.store import Store
+    from course.grading.progress import Bar
+    from course.grading.stopping import stoppable
 
     course = open_course(course_dir)
     wanted = pick_assignments(course, assignment)
@@ -48,13 +50,13 @@ def command(archives, assignment, roster, keep, due, course_dir):
     if due:
         dates = dict.fromkeys(wanted, _due(due))
     store = Store(step_folder(course, "submitted"))
-    collector = Collector(store, lessons, wanted, people, closed=bool(roster), keep=keep, due=dates)
-    try:
-        outcome = collector.collect(archives)
-    except KeyboardInterrupt as stop:
-        raise Trouble("Stopped. What was collected is kept; the same command goes on from there.") from stop
-    except OSError as error:
-        raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
+    collector = Collector(store, lessons, wanted, people, closed=bool(roster), keep=keep, due=dates, show=Bar)
+    with stoppable("Stopped. What was collected is kept; the same command goes on from there.") as stop:
+        stop.begun = True
+        try:
+            outcome = collector.collect(archives)
+        except OSError as error:
+            raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
     _report(outcome)
     raise SystemExit(2 if outcome.failed else 1 if outcome.unplaced else 0)
 

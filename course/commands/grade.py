@@ -25,15 +25,10 @@ def command(assignments, students, question, jobs, scheduler, force, course_dir)
     """
     if jobs and scheduler:
         raise click.UsageError("--jobs is for this machine and --scheduler for others; give one of them.")
-    from course.grading.many.stopping import STOPPED, stoppable
+    from course.grading.stopping import stoppable
 
-    with stoppable() as stop:
-        try:
-            outcome = run(assignments, students, question, jobs, scheduler, force, course_dir, stop)
-        except KeyboardInterrupt:
-            click.echo(f"Error: {STOPPED}", err=True)
-            stop.told = True
-            sys.exit(2)
+    with stoppable("Stopped; what was graded so far is stored, and the next run continues.") as stop:
+        outcome = run(assignments, students, question, jobs, scheduler, force, course_dir, stop)
     for line in summary(outcome):
         click.echo(line)
     sys.exit(1 if outcome.problems else 0)

@@ -32,14 +32,15 @@ class Collector:
 
     ``lessons`` are those of the course, ``wanted`` the assignments to collect, ``roster`` the class list, and
     ``closed`` whether someone who is not on it is left out. ``due`` maps an assignment to its due date (UTC).
+    ``show(total, unit)`` makes a context with ``done()``, for the progress.
     """
 
-    def __init__(self, store, lessons, wanted, roster, *, closed, keep, due):
+    def __init__(self, store, lessons, wanted, roster, *, closed, keep, due, show):
         self.store, self.lessons, self.roster = store, lessons, roster
         self.wanted = [lesson for lesson in lessons if lesson.assignment in wanted]
         known = [student for lesson in lessons for student in store.students(lesson.assignment)]
         self.spelling = {student.casefold(): student for student in known}  # disks may not tell Ann from ann
-        self.closed, self.keep, self.due = closed, keep, due
+        self.closed, self.keep, self.due, self.show = closed, keep, due, show
         self.outcome = Outcome()
 
     def collect(self, archives):
@@ -52,12 +53,17 @@ class Collector:
                     touched |= self._keep_all(Path(path), scratch)
                 except archive.Refused as refused:
                     self.outcome.failed.append(str(refused))
-        for lesson in self.wanted:
-            for student in self.store.students(lesson.assignment):
-                interrupted = not self.store.is_placed(student, lesson.assignment)
-                if (student, lesson.assignment) in touched or interrupted:
-                    self._place(student, lesson)
+        kept = [(student, lesson) for lesson in self.wanted for student in self.store.students(lesson.assignment)]
+        todo = [pair for pair in kept if self._is_to_be_placed(*pair, touched)]
+        with self.show(len(todo), "submissions put in place") as progress:
+            for student, lesson in todo:
+                self._place(student, lesson)
+                progress.done()
         return self.outcome
+
+    def _is_to_be_placed(self, student, lesson, touched):
+        interrupted = not self.store.is_placed(student, lesson.assignment)
+        return (student, lesson.assignment) in touched or interrupted
 
     def _keep_all(self, path, scratch):
         """Keep what one archive holds; the (student, assignment) pairs it concerns."""
@@ -77,7 +83,12 @@ class Collector:
         notebooks = sum(map(len, by_student.values()))
         self.outcome.read.append(f"{path.name}: {layout}, {notebooks} notebooks of {len(by_student)} students")
         seen = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
-        return {pair for student, items in by_student.items() for pair in self._keep(student, items, seen, layout)}
+        touched = set()
+        with self.show(len(by_student), "students read") as progress:
+            for student, items in by_student.items():
+                touched.update(self._keep(student, items, seen, layout))
+                progress.done()
+        return touched
 
     def _keep(self, student, items, seen, layout):
         for item in items:

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
 from course.grading.many.grader import Result
-from course.grading.many.stopping import SIGNALS
+from course.grading.stopping import SIGNALS
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 AHEAD = 2  # submissions that are read for each process, one in work and one waiting

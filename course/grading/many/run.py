@@ -18,7 +18,6 @@ from course.grading.many.folders import Folders
 from course.grading.many.grader import Grader
 from course.grading.many.pool import Pool
 from course.grading.many.question import limited, question_ids
-from course.grading.many.stopping import Stop
 from course.grading.many.store import Store
 from course.grading.many.submissions import (
     lesson_digest,
@@ -27,6 +26,7 @@ from course.grading.many.submissions import (
     settings_of,
     student_folders,
 )
+from course.grading.stopping import Stop
 
 NOT_GRADABLE = "not gradable. {} {}"
 

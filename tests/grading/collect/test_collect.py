@@ -111,6 +111,12 @@ def test_what_a_hand_put_into_submitted_is_kept(collect, zipped, answered, cours
     assert any("by hand" in path.read_text() for path in kept.rglob("*.ipynb"))
 
 
+def test_progress_is_shown_on_stderr(collect, zipped, answered):
+    result = collect(zipped({f"ann/{LESSON}.ipynb": answered(LESSON), f"bob/{LESSON}.ipynb": answered(LESSON)}))
+    assert "2/2 [" in result.stderr and "submissions put in place/s" in result.stderr
+    assert "2/2" not in result.stdout
+
+
 def test_a_full_disk_ends_in_a_sentence_and_loses_nothing(collect, zipped, answered, graded, monkeypatch, course_dir):
     collect(zipped({attempt(1): answered(LESSON, "return 'first'")}))
 
