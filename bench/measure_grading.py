@@ -83,7 +83,7 @@ def warm_grades(folder, students):
     import_checks()
     warm_process()
     grader = Grader(course, class_.assignments)
-    submissions = {submission.student: submission for submission in class_.changed(Outcome())}
+    submissions = {submission.student: submission for submission in class_.submissions(class_.changed(Outcome()))}
     return {student: functools.partial(grader.grade, submissions[student]) for student in students}
 
 

@@ -102,7 +102,7 @@ class Cluster:
                 yield submission, result
         # Of the submissions that were with a worker when it ended, Dask cannot tell which one was to blame.
         for submission, result in self.go_through(suspects, lambda: min(1, self.room())):
-            yield submission, result or failure(submission, "the worker that graded it ended, again and again")
+            yield submission, result or Result.failed(submission, "the worker that graded it ended, again and again")
 
     def go_through(self, submissions, room):
         """As ``results``, with None for what has ended too many workers; at most ``room()`` are out at a time."""
@@ -113,7 +113,7 @@ class Cluster:
                 try:
                     self.submit(submission, pack_submission(submission))
                 except OSError as error:
-                    yield submission, failure(submission, f"its files cannot be read ({error})")
+                    yield submission, Result.failed(submission, f"its files cannot be read ({error})")
             if not self.running:
                 return
             if future := self.next_done():
@@ -126,7 +126,7 @@ class Cluster:
                 elif tries < TRIES:
                     self.submit(submission, content, tries + 1)
                 else:
-                    yield submission, failure(submission, f"the process that graded it ended {TRIES} times")
+                    yield submission, Result.failed(submission, f"the process that graded it ended {TRIES} times")
 
     def submit(self, submission, content, tries=1):
         arguments = (self.run, self.terms, self.lessons, content)
@@ -195,8 +195,3 @@ class Cluster:
             self.client.close(timeout=ANSWERING)
         except (OSError, ClosedClientError):
             pass  # the scheduler has gone, and all of this with it
-
-
-def failure(submission, why):
-    about = (submission.student, submission.assignment, submission.digest, submission.timestamp)
-    return Result(*about, {}, failure=why)

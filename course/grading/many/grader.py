@@ -58,6 +58,11 @@ class Result:
     seconds: float = 0.0
     failure: str = ""
 
+    @classmethod
+    def failed(cls, submission, why):
+        """The Result of a Submission that could not be graded, by no fault of whoever handed it in."""
+        return cls(*submission.key, {}, failure=why)
+
     @property
     def graded(self):
         return not self.failure and all(notebook.gradable for notebook in self.notebooks.values())
@@ -81,8 +86,7 @@ class Grader:
                 notebooks[name] = self.grade_notebook(submission, name, assignment)
         except Exception as error:
             failure = f"grading failed ({type(error).__name__}: {error})"
-        about = (submission.student, submission.assignment, submission.digest, submission.timestamp)
-        return Result(*about, notebooks, time.monotonic() - started, failure)
+        return Result(*submission.key, notebooks, time.monotonic() - started, failure)
 
     def grade_notebook(self, submission, name, assignment):
         intake = self.settle(submission, name, assignment)

@@ -94,5 +94,4 @@ def unpack_result(reply, submission):
     for name, graded in reply["notebooks"].items():
         graded |= {"stopped": tuple(map(tuple, graded["stopped"])), "faults": tuple(graded["faults"])}
         notebooks[name] = Graded(**graded)
-    about = (submission.student, submission.assignment, submission.digest, submission.timestamp)
-    return Result(*about, notebooks, reply["seconds"], reply["failure"])
+    return Result(*submission.key, notebooks, reply["seconds"], reply["failure"])

@@ -74,10 +74,8 @@ class Pool:
         except BrokenProcessPool:
             self.stop()
             self.start()
-            about = (submission.student, submission.assignment, submission.digest, submission.timestamp)
-            return Result(
-                *about, {}, failure="the process that graded it ended twice; look at the memory of the machine"
-            )
+            why = "the process that graded it ended twice; look at the memory of the machine"
+            return Result.failed(submission, why)
 
     def stop(self):
         """End the processes at once."""

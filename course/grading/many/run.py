@@ -79,20 +79,34 @@ class Class:
         return {cell.name for cell in self.gradebook.find_notebook(notebook, assignment).source_cells}
 
     def changed(self, outcome):
-        """The submissions to grade: those whose grade is missing, unfinished, or made from something else."""
+        """(student, assignment) of what to grade: the grade is missing, unfinished, or made from something else."""
         todo = []
         for name, folders in self.found.items():
             in_gradebook = self.store.students(name)
             for student in sorted(self.students & set(folders)):
-                submission = read_submission(self.course, student, name, folders[student], self.digests[name])
-                done = student in in_gradebook and self.folders.known(student, name) == submission.digest
-                if done and not self.force:
+                standing = None if self.force or student not in in_gradebook else self.folders.known(student, name)
+                if standing and standing == self.read(student, name).digest:
                     outcome.counts["unchanged"] += 1
                     for refusal in self.folders.refusals(student, name):
                         outcome.problems.append((student, name, NOT_GRADABLE.format(*refusal)))
                 else:
-                    todo.append(submission)
+                    todo.append((student, name))
         return todo
+
+    def read(self, student, assignment):
+        folder = self.found[assignment][student]
+        return read_submission(self.course, student, assignment, folder, self.digests[assignment])
+
+    def submissions(self, todo):
+        """Yield the Submission of each (student, assignment), read when its turn comes: a class may fill the memory."""
+        for student, assignment in todo:
+            try:
+                yield self.read(student, assignment)
+            except OSError as error:
+                raise Trouble(
+                    f"What {student} handed in for {assignment} cannot be read ({error}); what was graded so far is "
+                    "stored, and the next run continues."
+                ) from error
 
     def limited(self, result):
         """The Result with the one question only, where the others have grades that stand."""
@@ -155,7 +169,7 @@ def grade_class(
             pool = Pool(Grader(course, class_.assignments), min(jobs, len(todo)))
         try:
             with show(len(todo)) as progress:
-                for submission, result in pool.results(todo):
+                for submission, result in pool.results(class_.submissions(todo)):
                     keep(class_, submission, result, outcome, progress)
         finally:
             pool.stop()

@@ -34,6 +34,11 @@ class Submission:
     refusal: tuple = ()
     timestamp: str | None = None
 
+    @property
+    def key(self):
+        """Whose it is and which: what a Result starts with."""
+        return self.student, self.assignment, self.digest, self.timestamp
+
 
 def settings_of(course):
     """The configuration as text, without what no grade depends on: where the course and its gradebook are."""

@@ -1,0 +1,36 @@
+"""Submissions are read one by one, when their turn comes: a class of any size fits into memory."""
+
+import shutil
+
+import pytest
+
+from course.grading.coursefolder import Trouble, open_course, open_gradebook
+from course.grading.many.run import Class, Outcome
+from course.grading.stopping import Stop
+from tests.grading.many.conftest import CLASS, LESSON
+
+
+@pytest.fixture
+def class_(root, monkeypatch):
+    monkeypatch.chdir(root)
+    course = open_course(root)
+    with open_gradebook(course) as gradebook:
+        yield Class(course, gradebook, [LESSON], [], False, None, Stop())
+
+
+def test_none_is_read_before_its_turn(class_, root):
+    todo = class_.changed(Outcome())
+    assert todo == [(student, LESSON) for student in [*sorted(CLASS), "eve"]]
+    turns = class_.submissions(todo)
+    assert next(turns).student == "ada"
+    text = (root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    (root / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_bytes(text)
+    assert next(turns).files[f"{LESSON}.ipynb"] == text
+
+
+def test_one_that_has_gone_in_between_is_named(class_, root):
+    turns = class_.submissions(class_.changed(Outcome()))
+    assert next(turns).student == "ada"
+    shutil.rmtree(root / "submitted" / "bob")
+    with pytest.raises(Trouble, match=r"What bob handed in .* cannot be read .* next run continues"):
+        next(turns)
