@@ -84,7 +84,7 @@ def tables(times, count, half_life, price, seed=0):
     for pipeline, seconds in times.grading.items():
         hours = 1000 * np.mean(seconds) / HOUR
         spread = f"{np.median(seconds):.2f} s | {max(seconds):.2f} s"
-        lines.append(f"| {pipeline} | {spread} | {hours:.2f} core hours | {hours * price:.2f} |")
+        lines.append(f"| {pipeline} | {spread} | {hours:.2f} core hours | {hours * price:.3f} |")
     lines += ["", "| writing | median | a second | cores that keep one writer busy |", "|---|---:|---:|---:|"]
     for writer, seconds in times.writing.items():
         serve = (f"{np.mean(grading) / np.mean(seconds):.0f} ({name})" for name, grading in times.grading.items())
