@@ -126,13 +126,11 @@ def padding_mask(lengths, seq_len):
 
 
 def to_multihead_mask(mask, batch, num_heads, queries, keys):
-    """Our mask as the ``attn_mask`` of nn.MultiheadAttention: True = forbidden, (B*H, T, S), heads fastest."""
+    """Our mask as the ``attn_mask`` of nn.MultiheadAttention: True = forbidden, (B*H, T, S), heads fastest.
+
+    F.scaled_dot_product_attention reads True as we do and takes our masks as they are.
+    """
     return ~mask.expand(batch, num_heads, queries, keys).reshape(batch * num_heads, queries, keys)
-
-
-def to_sdpa_mask(mask):
-    """Our mask as the ``attn_mask`` of F.scaled_dot_product_attention, which reads True as we do."""
-    return mask
 
 
 def parameter_count(d_model, num_heads):

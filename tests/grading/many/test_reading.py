@@ -34,3 +34,11 @@ def test_one_that_has_gone_in_between_is_named(class_, root):
     shutil.rmtree(root / "submitted" / "bob")
     with pytest.raises(Trouble, match=r"What bob handed in .* cannot be read .* next run continues"):
         next(turns)
+
+
+@pytest.mark.parametrize("text", ["last Tuesday", "9999-99-99 00:00:00 UTC", "\ud83d"])
+def test_a_time_that_is_none_makes_one_submission_not_gradable(class_, root, text):
+    (root / "submitted" / "ada" / LESSON / "timestamp.txt").write_text(text, errors="surrogatepass")
+    ada, bob, *_ = class_.submissions(class_.changed(Outcome()))
+    assert "timestamp.txt" in ada.refusal[0] and "correct that file" in ada.refusal[1]
+    assert ada.timestamp is None and bob.timestamp and not bob.refusal
