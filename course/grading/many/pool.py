@@ -1,7 +1,5 @@
 """Several processes that grade, each one submission at a time; what one does not survive is tried once more."""
 
-import ctypes
-import gc
 import multiprocessing
 import os
 import signal
@@ -9,9 +7,9 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
 from course.grading.many.grader import Result
+from course.grading.many.readiness import end_with, freeze
 from course.grading.stopping import SIGNALS
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 AHEAD = 2  # submissions that are read for each process, one in work and one waiting
 
 
@@ -20,9 +18,7 @@ def start_worker(grader, parent):
     global work
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+    end_with(parent)
     work = grader.grade
 
 
@@ -39,8 +35,7 @@ class Pool:
         self.start()
 
     def start(self):
-        gc.collect()
-        gc.freeze()  # so that collecting garbage does not copy the pages that the processes share
+        freeze()
         context = multiprocessing.get_context("fork")
         self.executor = ProcessPoolExecutor(self.jobs, context, start_worker, (self.grader, os.getpid()))
 

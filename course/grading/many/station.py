@@ -5,8 +5,6 @@ socket, or why it cannot grade. Each message after that brings the socket of one
 side closes, or when nobody has asked for long: whoever started the run may have been killed.
 """
 
-import ctypes
-import gc
 import os
 import select
 import signal
@@ -17,7 +15,6 @@ import tempfile
 from course.grading.many.worker import CHUNK, Unfit, sentence
 
 IDLE = 600  # seconds
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def prepare(lessons, folder):
@@ -40,7 +37,7 @@ def prepare(lessons, folder):
 
 def serve(control, grader, folder):
     """Fork for each message; return when nobody will ask again."""
-    running = set()
+    running, parent = set(), os.getpid()
     while True:
         asked, _, _ = select.select([control], [], [], IDLE)
         running = {pid for pid in running if os.waitpid(pid, os.WNOHANG) == (0, 0)}
@@ -58,15 +55,16 @@ def serve(control, grader, folder):
             os.close(descriptors[0])
             running.add(pid)
         else:
-            grade_one(control, descriptors[0], grader, folder)
+            grade_one(control, descriptors[0], grader, folder, parent)
 
 
-def grade_one(control, descriptor, grader, folder):
+def grade_one(control, descriptor, grader, folder, parent):
     """In the fork: grade what comes over the socket, answer, and end."""
     from course.grading.many.parcel import pack_result, unpack_submission
+    from course.grading.many.readiness import end_with
 
     try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with(parent)
         control.close()
         with socket.socket(fileno=descriptor) as line:
             content = b"".join(iter(lambda: line.recv(CHUNK), b""))
@@ -85,8 +83,9 @@ def main():
         except Exception as error:  # whatever it is, it is for the instructor, who sees nothing of this process
             control.send((str(error) if isinstance(error, Unfit) else f"{type(error).__name__}: {error}").encode())
             return
-        gc.collect()
-        gc.freeze()  # so that collecting garbage does not copy the pages that the graders share
+        from course.grading.many.readiness import freeze  # not before ``prepare``, whose failures are told
+
+        freeze()
         control.send(b"ready")
         serve(control, grader, folder)
 
