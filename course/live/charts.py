@@ -1,12 +1,14 @@
 """Charts from arrays: a labelled matrix, its colour scale, lines, bars. Pure functions that return panels."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from course.live.picture import Box, Line, Panel, Text, Tile, shades
 
 LABEL_STEP = 12  # pixels that one line of labels needs
+AIRY_STEP = 18  # pixels from label to label where some are left out anyway
 CHARACTER = 6.8  # pixels, about, that one character of size 11 takes
 
 
@@ -16,17 +18,12 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
     ``side`` is a number of pixels, or (width, height) of the cells.
     """
     width, height = (side, side) if np.isscalar(side) else side
-    count_r, count_c = np.shape(values)
     left = 22 + label_room(rows)
     bottom = 22 + label_room(columns)
     top = 22
     marks = [Text(left, 14, title, 12), Tile(left, top, width, height, shades(values, low, high))]
     marks.append(Box(left, top, width, height, None, "ink", faint=True))
-    for i in labelled(len(rows), height):
-        marks.append(Text(left - 4, top + (i + 0.5) * height / count_r + 4, rows[i], 11, "end"))
-    for j in labelled(len(columns), width):
-        x = left + (j + 0.5) * width / count_c + 4
-        marks.append(Text(x, top + height + 5, columns[j], 11, "end", upwards=True))
+    marks += axis_labels(tuple(rows), tuple(columns), left, top, width, height)
     if row_name:
         marks.append(Text(11, top + height / 2, row_name, 11, "middle", upwards=True))
     if column_name:
@@ -35,14 +32,29 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
     return Panel(full_width, top + height + bottom, tuple(marks), alt)
 
 
+@lru_cache(maxsize=8)  # panels that stand side by side have the same
+def axis_labels(rows, columns, left, top, width, height):
+    """Labels of rows to the left of cells that begin at (left, top), of columns below them, read upwards."""
+    marks = [
+        Text(left - 4, top + (i + 0.5) * height / len(rows) + 4, rows[i], 11, "end")
+        for i in labelled(len(rows), height)
+    ]
+    for j in labelled(len(columns), width):
+        x = left + (j + 0.5) * width / len(columns) + 4
+        marks.append(Text(x, top + height + 5, columns[j], 11, "end", upwards=True))
+    return tuple(marks)
+
+
 def label_room(labels):
     """Pixels that the longest of the labels takes."""
     return round(CHARACTER * max(map(len, labels), default=0))
 
 
 def labelled(count, pixels):
-    """Which of count equally spaced entries get a label, so that labels do not overlap."""
-    return range(0, count, max(1, math.ceil(LABEL_STEP * count / pixels)))
+    """Which of count equally spaced entries get a label: all where they fit, otherwise some, with air between them."""
+    if LABEL_STEP * count <= pixels:
+        return range(count)
+    return range(0, count, math.ceil(AIRY_STEP * count / pixels))
 
 
 def with_colour_scale(panel, low, high, title, x=10):

@@ -1,6 +1,6 @@
 """Panels as SVG text."""
 
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from html import escape
 from itertools import groupby
 
@@ -10,7 +10,7 @@ from course.live.tiles import png_url, tile_image
 
 def to_svg(panel):
     """The panel as one ``<svg>`` element with its alternative text."""
-    marks = "".join(run_svg(upwards, run) for upwards, run in groupby(panel.marks, reads_upwards))
+    marks = "".join(run_svg(kind, tuple(run)) for kind, run in groupby(panel.marks, reading))
     return (
         f'<svg role="img" aria-label="{escape(panel.alt)}" width="{panel.width}" height="{panel.height}" '
         f'viewBox="0 0 {panel.width} {panel.height}" fill="currentColor" font-size="{TEXT_SIZE}" '
@@ -18,15 +18,21 @@ def to_svg(panel):
     )
 
 
-def reads_upwards(mark):
-    return isinstance(mark, Text) and mark.upwards
+def reading(mark):
+    """How a mark reads: a text upwards or level; None for what is no text."""
+    return ("upwards" if mark.upwards else "level") if isinstance(mark, Text) else None
 
 
-def run_svg(upwards, marks):
-    """Marks in a row, all upwards or none: one rotation for all labels of an axis costs the browser less than many."""
-    if not upwards:
-        return "".join(map(mark_svg, marks))
-    turned = "".join(mark_svg(mark._replace(x=-mark.y, y=mark.x)) for mark in marks)
+def run_svg(kind, marks):
+    return texts_svg(kind, marks) if kind else "".join(map(mark_svg, marks))
+
+
+@lru_cache(maxsize=64)  # the labels of an axis, which come back in other panels and with the next move
+def texts_svg(kind, texts):
+    """Texts that read the same way: one rotation for all labels of an axis costs the browser less than many."""
+    if kind == "level":
+        return "".join(map(mark_svg, texts))
+    turned = "".join(mark_svg(text._replace(x=-text.y, y=text.x)) for text in texts)
     return f'<g transform="rotate(-90)">{turned}</g>'
 
 
