@@ -30,7 +30,6 @@ def drawing():
     """
     before = _open_figures()
     other = pyplot.figure()
-    other.add_subplot()
     show = mock.Mock(return_value=None)
     try:
         with mock.patch.object(pyplot, "show", show), mock.patch.object(pyplot._get_backend_mod(), "show", show):

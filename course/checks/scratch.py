@@ -40,11 +40,6 @@ class _Watch(TorchDispatchMode):
         self.found = self.found or what
         raise refusal(self.found)
 
-    def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
-        if ready_made := _ready_made_operator(operator):
-            self.note(ready_made)
-        return operator(*arguments, **(keywords or {}))
-
     def profile(self, frame, event, argument):
         """Python calls it for every call of the student's and of torch's, so what it finds out it keeps."""
         if event == "c_call":
@@ -57,6 +52,16 @@ class _Watch(TorchDispatchMode):
             module = str(frame.f_globals.get("__name__"))
             if not _allowed_module(module):
                 self.note(f"{frame.f_code.co_name} of {module}".removeprefix("<module> of "))
+
+
+def _see_operator(watch, operator, types, arguments=(), keywords=None):
+    if ready_made := _ready_made_operator(operator):
+        watch.note(ready_made)
+    return operator(*arguments, **(keywords or {}))
+
+
+# Not in the body of the class: what stands there torch wraps to keep its compiler out, at a price for every operator.
+_Watch.__torch_dispatch__ = _see_operator
 
 
 @functools.cache

@@ -487,7 +487,7 @@ exam = Exam(
     figures.plots_on_new_figure(rows=20, columns=8),
 )
 ### BEGIN HIDDEN TESTS
-exam.add(figures.plots_pe(sizes=[(6, 4), (5, 9), (7, 3), (50, 16), (2, 33)]))
+exam.add(figures.plots_pe(sizes=[(5, 9), (50, 16), (2, 33)]))
 ### END HIDDEN TESTS
 exam.run()
 
@@ -500,7 +500,7 @@ exam = Exam(
     figures.plot_title(rows=20, columns=8),
 )
 ### BEGIN HIDDEN TESTS
-exam.add(figures.plot_colour_bar(rows=7, columns=5), figures.plot_not_shown(rows=7, columns=5))
+exam.add(figures.plot_colour_bar(rows=20, columns=8), figures.plot_not_shown(rows=20, columns=8))
 ### END HIDDEN TESTS
 exam.run()
 
