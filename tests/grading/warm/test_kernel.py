@@ -34,6 +34,12 @@ def test_a_display_is_updated_and_cleared(start):
     assert start().run(source + "clear_output()", 9, 9999).outputs.kept == []
 
 
+def test_code_of_a_cell_belongs_to_main(start):
+    kernel = start()
+    run = kernel.run("import inspect\ndef f(): pass\nprint(inspect.getmodule(f.__code__).__name__)", 20, 9999)
+    assert run.outputs.kept[0].text == "__main__\n"
+
+
 def test_a_picture_of_the_course_is_told_and_not_drawn(start):
     source = "import matplotlib.pyplot as plt\nfrom course import plots\n"
     run = start().run(source + "plots.heatmap([[1.0, 2.0]], 'x', 'y', 'Two numbers')", 20, 10**6)
