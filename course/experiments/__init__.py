@@ -127,7 +127,7 @@ def lengths(own=None, task=None, **options):
         claim="Experiment with different sequence lengths.",
         finding=(
             "Sinusoids can be computed for any position, yet a model cannot use those it was not trained on;"
-            " a learned table has never trained those rows; rotary and ALiBi lose least."
+            " a learned table has never trained those rows; rotary and ALiBi keep most."
         ),
         conditions=by_encoding(task, own=own, causal=True),
         lengths=tuple(int(task.seq_len * factor) for factor in (1, 1.5, 2, 4)),
@@ -148,10 +148,8 @@ def heads(**options):
     experiment = Experiment(
         name="heads",
         title="One head against many, at the same width",
-        claim="More heads always mean better performance.",
-        finding=(
-            "A misconception, as the lesson says: two lookups at once gain from more heads, one lookup gains nothing."
-        ),
+        claim="Misconception: More heads always mean better performance.",
+        finding=("A misconception indeed: two lookups at once gain from a second head, one lookup gains nothing."),
         conditions=tuple(conditions),
     )
     return run(experiment, **options)

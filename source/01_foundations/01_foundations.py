@@ -61,7 +61,7 @@ often as you like, and hidden tests that run when you hand in. When a check fail
 r"""
 ## 2. Learning Objectives and Session Outline (5 minutes)
 
-By the end of this lesson you will be able to:
+By the end of this lesson, which its notebooks 1 to 4 make up, you will be able to:
 
 - explain the purpose and mechanics of multi-head attention,
 - describe and implement positional encoding,
@@ -92,9 +92,10 @@ r"""
 
 ### Core Concepts
 
-Attention answers one question for every token: *which other tokens matter to me, and how much?* The answer is a row of
-weights, all at least 0, that sum to 1. The token's new vector is the average of the others, taken with these weights.
-Everything in this course is built on that average, so write it first.
+Attention answers one question for every token: *which tokens matter to me, and how much?* The answer is a row of
+weights, one for each token of the sentence and all at least 0, that sum to 1. What the token gets is an average: every
+token, itself included, hands over one vector, its *value*, and the weights say how much of it counts. Everything in this
+course is built on that average, so write it first.
 """
 
 # %% [markdown]
@@ -178,6 +179,12 @@ Multi-head attention allows the model to attend to information from different re
 positions. Instead of performing a single attention function, the model runs several attention operations (*heads*) in
 parallel, each with its own set of learned projections.
 
+A *projection* is a learned matrix. The three of a head make from every token a *query* (what it looks for), a *key* (what
+it offers) and a *value* (what it hands over).
+"""
+
+# %% [markdown]
+r"""
 **Real-world analogy.** Imagine a team of experts, each focusing on a different aspect of a problem. By combining their
 insights, you get a more comprehensive understanding. The analogy has a limit: nobody tells a head what to be an expert
 in. What a head looks at is learned, it is often hard to name, and several heads may learn the same thing.
@@ -254,7 +261,7 @@ Then choose 3 heads, which does not divide the width, and read what it says.
 """
 
 # %%
-head_splitter.explore()
+head_splitter.explore(num_heads=2)
 
 # %% [markdown]
 r"""
@@ -280,8 +287,8 @@ plots.position_added()
 # %% [markdown]
 r"""
 You may have heard that attention can *never* know the order of words without an encoding. That is true without a
-mask. With a causal mask, where each token sees only what came before, a model of two layers can learn order by
-itself; lesson 5 trains one that does.
+mask. With a causal mask, where each token sees only itself and what came before, a model of two layers can learn order
+by itself; lesson 5 trains one that does.
 
 Now predict what a layer without a mask and without positions makes of two sentences with the same words.
 """
@@ -337,9 +344,10 @@ print("same vector for dog: ", torch.allclose(first[0, 0], second[0, 2], atol=1e
 
 # %% [markdown]
 r"""
-The sentences mean different things, and the layer gives every word the same vector in both. Shuffle a sentence
-yourself below: without an encoding the output moves with the words and the equivariance error is zero, up to rounding.
-Switch an encoding on and the error appears. That error is what a model can use to tell orders apart.
+The sentences mean different things, and the layer gives every word the same vector in both. When the inputs change
+places, the outputs change places with them, and that is all: the layer is *permutation equivariant*. Shuffle a sentence
+yourself below. The *equivariance error* says how far the outputs are from having moved along with the words: without an
+encoding it is zero, up to rounding. Switch an encoding on and the error appears. That error is what a model can use to tell orders apart.
 """
 
 # %%
@@ -371,7 +379,7 @@ key_terms = {"head": "C", "projection": "B", "positional encoding": "A"}
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_key_terms_head", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-from course.checks import Question, averages
+from course.checks import Question
 
 question = Question("key_terms", letters="ABCDE", item="head")
 ### BEGIN HIDDEN TESTS

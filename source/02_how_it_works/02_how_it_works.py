@@ -159,7 +159,8 @@ scale_thermometer.explore(d_head=64)
 r"""
 #### Masks
 
-A query is often not allowed to look everywhere: not at padding, and in a model that writes, not at the future. A **mask**
+A query is often not allowed to look everywhere: not at padding, which fills short sentences up to the length of the
+longest, and in a model that writes, not at the future. A **mask**
 says so. In this course it is always boolean, it broadcasts to the scores (B, H, T, S), and **True means *may attend***.
 
 Where does it act? On the *scores*, before the softmax, so that what is left is shared among the allowed keys. To
@@ -558,8 +559,8 @@ for num_heads in (1, 2, 4, 8):
 r"""
 The number of heads changes neither the parameters nor the work in the projections: the same columns are
 cut differently. What grows is the memory for the scores, $H \cdot T^2$ numbers. The whole layer costs
-$O(T^2 d_\text{model} + T d_\text{model}^2)$ multiplications: the first part, scores and averages, wins when the sequence is
-longer than the model is wide.
+$2\,T^2 d_\text{model} + 4\,T d_\text{model}^2$ multiplications, biases and softmax aside: the first part, scores and averages,
+is the larger one when the sequence is more than twice as long as the model is wide.
 """
 
 # %% [markdown]
@@ -868,8 +869,9 @@ for name, attn_mask in (("as it is", mask), ("converted", converted)):
 
 # %% [markdown]
 r"""
-As it is, position 1 sees only the future, and position 4, for which nothing is left, gets NaN. A model trained
-with such a mask reaches a splendid loss, because it reads the answer. `to_multihead_mask` turns the meaning round.
+As it is, position 1 sees only the future, and position 4, for which nothing is left, gets NaN. Do not count on that warning:
+a layer that asks for no weights, as `nn.TransformerEncoderLayer` does, gets zeros there while it trains. Such a model
+reaches a splendid loss, because it reads the answer. `to_multihead_mask` turns the meaning round.
 
 A float mask is *added* to the scores in both of PyTorch's functions. A mask of 0.0 and 1.0 therefore forbids nothing:
 beside the others, an unwanted weight shrinks by a factor of $e$, no more. Use booleans. **Predict** roughly what share is left on three

@@ -317,7 +317,7 @@ print("largest difference of the weights:", (my_weights - theirs_weights).abs().
 
 # %% [markdown]
 r"""
-A few times $10^{-7}$ is what rounding in float32 leaves when the same sums are taken in another order. That is also
+About $10^{-7}$ is what rounding in float32 leaves when the same sums are taken in another order. That is also
 why tests compare with a tolerance, $10^{-5}$ here, and not with `==`.
 
 Note the `.eval()`. Your layer has no dropout, but most have, and in training mode PyTorch drops *attention weights*:
@@ -829,5 +829,5 @@ r"""
 ### Where you are
 
 You have written multi-head attention and checked it against PyTorch's, computed and drawn positional encoding, and measured
-what it changes. Lesson 4 shows the same functions with one bug each, and asks you to find them.
+what it changes. Lesson 4 shows four such functions with a bug or two in each, and asks you to find them.
 """

@@ -343,7 +343,7 @@ r"""
 #### Problem 3: An attention that looks plausible
 
 The fourth colleague's function returns weights between 0 and 1, and the maps look like attention. Nothing crashes
-and nothing is off by a shape. There are two slips in one line. Mend them one at a time, and see the check go on by one tick.
+and nothing is off by a shape. There are two slips, in two lines. Mend one at a time, and see which of the three checks turns to a tick.
 """
 
 # %% [markdown]
@@ -352,7 +352,7 @@ r"""
 
 *Off the short path.*
 
-Mend the function, in one line. It stays from scratch: nothing ready-made, nothing from `course`.
+Mend the function, in two lines. It stays from scratch: nothing ready-made, nothing from `course`.
 
 $$\text{weights} = \operatorname{softmax}_{\text{keys}}\!\left(\frac{QK^\top}{\sqrt{d}}\right),\qquad \text{out} = \text{weights}\; V$$
 
@@ -474,7 +474,7 @@ out = encoder(torch.randn(3, 5, 8))
 
 # %% [markdown]
 r"""
-Read the list from the top: where does the width change from 8 to 12, and where back? The layer has attention,
+Each line shows what comes *into* a part. Read from the top: which part changes the width from 8 to 12, and which back? The layer has attention,
 normalisation and two linear layers, and nothing in it knows about positions: PyTorch leaves the encoding to you.
 
 Now the table. Look for the fast waves on the left, the slow ones on the right, and a last column that is there.

@@ -834,9 +834,10 @@ r"""
 The layers have most of them, about 8 500 each, and attention and network take half of that each. In models this small the table of
 positions counts; in large ones it disappears beside the rest.
 
-**To go on**: copy the class into a cell, put your `MultiHeadAttentionFromScratch` of lesson 3 in the place of its
-attention, and make the model a decoder with `causal=True`. If it still learns `previous_token`, you have implemented
-a mini-Transformer.
+**To go on**: paste your `MultiHeadAttentionFromScratch` of lesson 3 into a new cell, and give its `forward` a third
+argument, `bias=None`, that it ignores. Make a decoder, `new_model(tasks.previous_token(), seed=0, causal=True)`, put your layer in
+with `model.layers[0].attention = MultiHeadAttentionFromScratch(32, 4)`, and train it. If it still learns the task, you have
+implemented the heart of a mini-Transformer.
 """
 
 # %% [markdown]

@@ -799,8 +799,8 @@ for other in model.sentences:
 
 # %% [markdown]
 r"""
-Head 4 leads on all ten sentences. You would not have picked it from its map: its attention is spread over some nine
-tokens, and no score of yours names it. What a head *looks at* and what it *does to the output* are two questions.
+Head 4 leads on all ten sentences. You would not have picked it from its map: on our sentence its attention is spread over
+some nine tokens of 16, and no score of yours names it. What a head *looks at* and what it *does to the output* are two questions.
 
 Not all heads matter alike. Studies that removed heads from trained models found that many can go at little cost.
 Ours is a smaller statement: how far one layer's output moves. Whether the model's *answers* suffer would take the
