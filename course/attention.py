@@ -6,14 +6,18 @@ One letter per axis: B batch, H heads, T queries, S keys; ``d_model`` is the wid
 """
 
 import math
+import operator
 
 import torch
 from torch import nn
 
 
 def head_width(d_model, num_heads):
-    """Width of one head, ``d_model // num_heads``. ValueError when it is not a whole number."""
-    if num_heads < 1 or d_model < 1 or d_model % num_heads:
+    """Width of one head, ``d_model // num_heads``. ValueError when it is not a whole number, 1 or more."""
+    d_model, num_heads = operator.index(d_model), operator.index(num_heads)  # a TypeError for 8.0
+    if num_heads < 1 or d_model < 1:
+        raise ValueError(f"d_model {d_model} and num_heads {num_heads} must be 1 or more")
+    if d_model % num_heads:
         raise ValueError(f"d_model {d_model} is not a multiple of num_heads {num_heads}")
     return d_model // num_heads
 
@@ -44,12 +48,17 @@ def attention_scores(q, k, scale=None):
 def masked_softmax(scores, mask=None):
     """Softmax over the keys, the last axis of scores (..., T, S), where mask allows them.
 
-    A query that may attend to nothing gets a row of zeros, not NaN and not a uniform row.
+    A query that may attend to nothing, be it by the mask or also by scores of -inf, gets a row of zeros, not
+    NaN and not a uniform row; its gradient is zero too. TypeError for a mask that is not boolean.
     """
     if mask is None:
         return scores.softmax(-1)
-    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
-    return weights.masked_fill(~mask, 0.0)  # a fully masked row is NaN until here
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask is {mask.dtype}: it must be boolean, True = may attend; numbers to add are a bias")
+    scores = scores.masked_fill(~mask, -math.inf)
+    forbidden = scores == -math.inf
+    nowhere = forbidden.all(-1, keepdim=True)  # the softmax of such a row, and so its gradient, would be NaN
+    return scores.masked_fill(nowhere, 0.0).softmax(-1).masked_fill(forbidden, 0.0)
 
 
 def scaled_dot_product_attention(q, k, v, mask=None, bias=None):
@@ -77,9 +86,13 @@ class MultiHeadAttention(nn.Module):
         self.v_proj = nn.Linear(embed_dim, embed_dim)
         self.out_proj = nn.Linear(embed_dim, embed_dim)
 
+    def project(self, x):
+        """x (B, T, embed_dim) -> queries, keys and values, each (B, H, T, d_head)."""
+        return tuple(split_heads(proj(x), self.num_heads) for proj in (self.q_proj, self.k_proj, self.v_proj))
+
     def forward(self, x, mask=None, bias=None):
         """x (B, T, embed_dim) -> out (B, T, embed_dim) and weights (B, H, T, T)."""
-        q, k, v = (split_heads(project(x), self.num_heads) for project in (self.q_proj, self.k_proj, self.v_proj))
+        q, k, v = self.project(x)
         heads, weights = scaled_dot_product_attention(q, k, v, mask, bias)
         return self.out_proj(merge_heads(heads)), weights
 
@@ -91,8 +104,7 @@ def ablate_head(layer, x, head):
     """
     if not 0 <= head < layer.num_heads:
         raise ValueError(f"head {head} is not one of the {layer.num_heads} heads, 0 to {layer.num_heads - 1}")
-    q, k, v = (split_heads(project(x), layer.num_heads) for project in (layer.q_proj, layer.k_proj, layer.v_proj))
-    heads, _ = scaled_dot_product_attention(q, k, v)
+    heads, _ = scaled_dot_product_attention(*layer.project(x))
     kept = torch.arange(layer.num_heads, device=x.device) != head
     return layer.out_proj(merge_heads(heads * kept[:, None, None]))
 
@@ -101,16 +113,18 @@ def copy_weights(packed, layer):
     """Copy an ``nn.MultiheadAttention`` into a layer with q_proj, k_proj, v_proj and out_proj.
 
     PyTorch packs the three input projections as ``in_proj_weight = [Wq; Wk; Wv]``. Biases are copied
-    where the layer has them. Returns the layer.
+    where the layer has them, and set to 0 where only the layer has them. Returns the layer.
     """
+    weights = (*packed.in_proj_weight.chunk(3), packed.out_proj.weight)
+    biases = [torch.zeros(())] * 4
+    if packed.in_proj_bias is not None:
+        biases = (*packed.in_proj_bias.chunk(3), packed.out_proj.bias)
     with torch.no_grad():
-        for name, block in zip(("q_proj", "k_proj", "v_proj"), packed.in_proj_weight.chunk(3), strict=True):
-            getattr(layer, name).weight.copy_(block)
-        layer.out_proj.weight.copy_(packed.out_proj.weight)
-        if packed.in_proj_bias is not None and layer.q_proj.bias is not None:
-            for name, block in zip(("q_proj", "k_proj", "v_proj"), packed.in_proj_bias.chunk(3), strict=True):
-                getattr(layer, name).bias.copy_(block)
-            layer.out_proj.bias.copy_(packed.out_proj.bias)
+        for name, weight, bias in zip(("q_proj", "k_proj", "v_proj", "out_proj"), weights, biases, strict=True):
+            projection = getattr(layer, name)
+            projection.weight.copy_(weight)
+            if projection.bias is not None:
+                projection.bias.copy_(bias)
     return layer
 
 
@@ -122,7 +136,7 @@ def causal_mask(seq_len):
 def padding_mask(lengths, seq_len):
     """Mask (B, 1, 1, S), True for the first ``lengths[b]`` keys of item b and False for the padding."""
     lengths = torch.as_tensor(lengths)
-    return (torch.arange(seq_len) < lengths[:, None])[:, None, None, :]
+    return (torch.arange(seq_len, device=lengths.device) < lengths[:, None])[:, None, None, :]
 
 
 def to_multihead_mask(mask, batch, num_heads, queries, keys):

@@ -12,7 +12,6 @@ from course.attention import (
     head_width,
     merge_heads,
     scaled_dot_product_attention,
-    split_heads,
 )
 from course.encoding import LearnedPositionalEncoding, add_sinusoidal_encoding, alibi_bias, alibi_slopes, rotate
 
@@ -24,7 +23,7 @@ class RotaryAttention(MultiHeadAttention):
 
     def forward(self, x, mask=None, bias=None):
         """x (B, T, embed_dim) -> out (B, T, embed_dim) and weights (B, H, T, T)."""
-        q, k, v = (split_heads(project(x), self.num_heads) for project in (self.q_proj, self.k_proj, self.v_proj))
+        q, k, v = self.project(x)
         heads, weights = scaled_dot_product_attention(rotate(q), rotate(k), v, mask, bias)
         return self.out_proj(merge_heads(heads)), weights
 
