@@ -17,7 +17,8 @@ def command(assignments, to, course_dir):
     The page names no student and can be projected; totals.csv and look_alike.csv do name them.
     """
     from course.grading.export.cells import write_whole
-    from course.grading.report.gather import read_classroom
+    from course.grading.progress import Bar
+    from course.grading.report.gather import read_grades, read_notebooks
     from course.grading.report.numbers import tables
     from course.grading.report.page import html_page
     from course.grading.report.summary import summarise
@@ -25,18 +26,21 @@ def command(assignments, to, course_dir):
     course = open_course(course_dir)
     with open_gradebook(course) as gradebook:
         names = pick_assignments(course, assignments, [assignment.name for assignment in gradebook.assignments])
-        classrooms = [read_classroom(course, gradebook, name) for name in names]
+        classrooms = [read_grades(course, gradebook, name) for name in names]
     classrooms = [classroom for classroom in classrooms if classroom.students or classroom.assignment in assignments]
     if not any(classroom.students for classroom in classrooms):
         raise Trouble("Nothing has been graded yet, so there is nothing to report; grade first.")
+    with Bar(sum(len(classroom.students) for classroom in classrooms), "notebooks") as progress:
+        for classroom in classrooms:
+            read_notebooks(course, classroom, progress.done)
     lessons = [summarise(classroom) for classroom in classrooms]
     folder = Path(to or Path(course.root, "reports"))
     students = {classroom.assignment: classroom.students for classroom in classrooms}
-    page = html_page(lessons, course.course_id or Path(course.root).name)
+    page, numbers = html_page(lessons, course.course_id or Path(course.root).name), tables(lessons, students)
     try:
         write_whole(folder / "report.html", page.encode())
-        for name, text in tables(lessons, students).items():
+        for name, text in numbers.items():
             write_whole(folder / name, text.encode("utf-8-sig"))
     except OSError as error:
         raise Trouble(f"The report was not written ({error}); an earlier one may stand beside newer tables.") from error
-    click.echo(f"Wrote {folder / 'report.html'} and {len(tables(lessons, students))} tables beside it.")
+    click.echo(f"Wrote {folder / 'report.html'} and {len(numbers)} tables beside it.")

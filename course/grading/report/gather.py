@@ -1,10 +1,10 @@
 """One assignment's class as plain data, from the gradebook and the graded notebooks."""
 
 import dataclasses
+import json
 import re
 from typing import NamedTuple
 
-import nbformat
 import numpy as np
 from nbgrader.api import Assignment, BaseCell, Grade, Notebook, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import or_
@@ -38,7 +38,7 @@ class Classroom:
 
     ``answers[n][k]`` is the source of an answer or None, ``blank`` (N, K) marks those left as released, and
     ``messages[n][k]`` is the hint that a failed test showed, or else its error, or None. ``minutes`` (N,) is NaN
-    where unknown.
+    where unknown. ``cells`` maps the grade id of each of an exercise's cells to its k.
     """
 
     assignment: str
@@ -46,6 +46,7 @@ class Classroom:
     absent: int
     ungraded: int
     exercises: list
+    cells: dict
     scores: np.ndarray
     answers: list
     blank: np.ndarray
@@ -56,39 +57,44 @@ class Classroom:
         return np.array([exercise.points for exercise in self.exercises])
 
 
-def read_classroom(course, gradebook, assignment):
-    """The Classroom of one assignment; students who handed in nothing are only counted."""
-    exercises, cell_exercise = _exercises(course, gradebook, assignment)
+def read_grades(course, gradebook, assignment):
+    """The Classroom of one assignment as the gradebook has it; students who handed in nothing are only counted."""
+    exercises, cells = _exercises(course, gradebook, assignment)
     grades = _grades(gradebook, assignment)
     handed_in = {grade.student for grade in grades}
     students = sorted({grade.student for grade in grades if grade.given})
     row = {student: number for number, student in enumerate(students)}
     scores = np.zeros((len(students), len(exercises)))
     for grade in grades:
-        if grade.cell in cell_exercise and grade.student in row:
-            scores[row[grade.student], cell_exercise[grade.cell]] += np.nan if grade.waiting else grade.score
-    classroom = Classroom(
+        if grade.cell in cells and grade.student in row:
+            scores[row[grade.student], cells[grade.cell]] += np.nan if grade.waiting else grade.score
+    return Classroom(
         assignment,
         students,
         len(gradebook.students) - len(handed_in),
         len(handed_in) - len(students),
         exercises,
+        cells,
         scores,
         [[None] * len(exercises) for _ in students],
         np.zeros(scores.shape, bool),
         [[None] * len(exercises) for _ in students],
         np.full(len(students), np.nan),
     )
-    for number, student in enumerate(students):
-        _read_notebooks(course, classroom, number, student, cell_exercise)
-    return classroom
+
+
+def read_notebooks(course, classroom, done):
+    """Fill in what the notebooks show; a missing or damaged one leaves its rows as they are. ``done()`` after each."""
+    for number in range(len(classroom.students)):
+        _read_student(course, classroom, number)
+        done()
 
 
 def _exercises(course, gradebook, assignment):
     """(exercises in the lesson's order, {grade id of any of their cells: exercise's index})."""
     sections, stubs = taught_sections(step_folder(course, "source"), assignment), {}
     for path in sorted((step_folder(course, "release") / assignment).glob("*.ipynb")):
-        stubs |= {grade_id: cell.source for grade_id, cell in _marked_cells(path)}
+        stubs |= {grade_id: source for grade_id, source, _ in _marked_cells(path)}
     place = {grade_id: number for number, grade_id in enumerate(sections)}
     exercises, cell_names = {}, {}
     for notebook in gradebook.find_assignment(assignment).notebooks:
@@ -141,31 +147,35 @@ def _grades(gradebook, assignment):
     return [_Grade(*values) for values in rows]
 
 
-def _read_notebooks(course, classroom, number, student, cell_exercise):
-    """Fill in what the graded notebooks of one student show; a missing or damaged one leaves its rows as they are."""
+def _read_student(course, classroom, number):
+    student = classroom.students[number]
     for path in sorted((step_folder(course, "autograded") / student / classroom.assignment).glob("*.ipynb")):
-        for grade_id, cell in _marked_cells(path):
-            k = cell_exercise.get(grade_id)
+        for grade_id, source, outputs in _marked_cells(path):
+            k = classroom.cells.get(grade_id)
             if k is None:
                 continue
             exercise = classroom.exercises[k]
             if grade_id == exercise.name:
-                classroom.answers[number][k] = cell.source
-                classroom.blank[number, k] = cell.source.strip() in ("", exercise.stub.strip())
+                classroom.answers[number][k] = source
+                classroom.blank[number, k] = source.strip() in ("", exercise.stub.strip())
             if classroom.messages[number][k] is None:
-                classroom.messages[number][k] = failure_message(cell.get("outputs", ()))
+                classroom.messages[number][k] = failure_message(outputs)
     submitted = step_folder(course, "submitted") / student / classroom.assignment
     classroom.minutes[number] = active_minutes(sorted(submitted.glob("*.ipynb")))
 
 
 def _marked_cells(path):
-    """(grade id, cell) of each of nbgrader's cells in a notebook; none when it cannot be read."""
+    """(grade id, source, outputs) of each of nbgrader's cells in a notebook; none when it cannot be read.
+
+    nbgrader has written these notebooks, so they are not validated: with ``nbformat.read`` a class takes seven times as
+    long.
+    """
     try:
-        cells = nbformat.read(path, as_version=4).cells
-    except (OSError, ValueError, AttributeError, nbformat.ValidationError):
+        cells = json.loads(path.read_bytes())["cells"]
+        marked = ((cell["metadata"].get("nbgrader", {}).get("grade_id"), cell) for cell in cells)
+        return [(name, "".join(cell["source"]), cell.get("outputs", ())) for name, cell in marked if name]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    marked = ((cell.metadata.get("nbgrader", {}).get("grade_id"), cell) for cell in cells)
-    return [(grade_id, cell) for grade_id, cell in marked if grade_id]
 
 
 def failure_message(outputs):

@@ -5,6 +5,7 @@ and reformatting change nothing; written answers as words. What the released stu
 measure is RapidFuzz's indel similarity.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +53,11 @@ def own_lines(answer, stub):
 
 def similar_pairs(classroom):
     """Pairs of students with an unusual answer in common, the most alike first."""
-    alike = {}
+    alike, tokens_of = {}, functools.cache(tokens)
     for k, exercise in enumerate(classroom.exercises):
         rows = [n for n in range(len(classroom.students)) if classroom.answers[n][k] and not classroom.blank[n, k]]
         answers = [own_lines(classroom.answers[n][k], exercise.stub) for n in rows]
-        for first, second, similarity in _alike([str.split(a) if exercise.by_hand else tokens(a) for a in answers]):
+        for first, second, similarity in _alike([str.split(a) if exercise.by_hand else tokens_of(a) for a in answers]):
             alike.setdefault((rows[first], rows[second]), []).append((k, similarity))
     pairs = [Pair(*pair, *zip(*found, strict=True)) for pair, found in alike.items()]
     return sorted(pairs, key=lambda pair: (-len(pair.exercises), -sum(pair.similarity), pair.first, pair.second))

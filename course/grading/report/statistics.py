@@ -33,20 +33,17 @@ def mean_share(scores, maxima):
     return [_bootstrap(column[~np.isnan(column)][:, None], lambda rows: rows[..., 0].mean(-1)) for column in shares.T]
 
 
-def discrimination(scores):
-    """Correlation of each exercise with the sum of the others, a list of K Estimates.
+def discrimination(exercise, others):
+    """Correlation of an exercise (N,) with the sum of the others (N, M), an Estimate.
 
     The exercise itself is left out of the sum (corrected item-total correlation), because it would correlate with
     itself. Students with a missing grade are left out.
     """
-    whole = scores[~np.isnan(scores).any(1)]
-    if whole.shape[1] < 3:
-        return [UNKNOWN] * scores.shape[1]
-    rest = whole.sum(1, keepdims=True) - whole
-    return [
-        _bootstrap(np.stack([whole[:, k], rest[:, k]], 1), lambda rows: _correlation(rows[..., 0], rows[..., 1]))
-        for k in range(whole.shape[1])
-    ]
+    if others.shape[1] < 2:
+        return UNKNOWN
+    pairs = np.stack([exercise, others.sum(1)], 1)
+    whole = pairs[~np.isnan(pairs).any(1)]
+    return _bootstrap(whole, lambda rows: _correlation(rows[..., 0], rows[..., 1]))
 
 
 def cronbach_alpha(scores):

@@ -106,15 +106,10 @@ def summarise(classroom):
 
 def _discriminations(scores, counted, small):
     """Discrimination of each exercise against the others that count; a part graded by hand is judged by what it has."""
-    count = scores.shape[1]
+    places = np.arange(scores.shape[1])
     if small:
-        return [statistics.UNKNOWN] * count
-    found = []
-    for k in range(count):
-        others = counted & (np.arange(count) != k)
-        columns = np.concatenate([scores[:, k : k + 1], scores[:, others]], 1)
-        found.append(statistics.discrimination(columns)[0])
-    return found
+        return [statistics.UNKNOWN] * len(places)
+    return [statistics.discrimination(scores[:, k], scores[:, counted & (places != k)]) for k in places]
 
 
 def _exercise(classroom, k, mean, discrimination):

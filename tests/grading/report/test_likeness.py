@@ -45,6 +45,7 @@ def classroom():
             absent=0,
             ungraded=0,
             exercises=[Exercise("f", 2, (), stub, by_hand)],
+            cells={},
             scores=np.ones((count, 1)),
             answers=[[answer] for answer in answers],
             blank=np.array([[answer is None] for answer in answers]),

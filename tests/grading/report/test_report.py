@@ -102,6 +102,12 @@ def test_the_page_shows_the_numbers_of_the_tables(report):
     assert titles == [r["section"] for r in tables["sections"] if r["assignment"] == LESSON]
 
 
+def test_reading_the_class_shows_its_progress(report):
+    result, *_ = report(6)
+    assert "12/12" in result.stderr  # six students, two lessons
+    assert "notebooks" in result.stderr
+
+
 def test_monday_starts_from_the_weakest_section(report):
     _, page, tables, _ = report()
     worst = next(row for row in tables["sections"] if row["assignment"] == LESSON)

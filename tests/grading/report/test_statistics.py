@@ -35,16 +35,24 @@ def test_discrimination_leaves_the_exercise_itself_out():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(2000, 1)) * 10  # would dominate the sum if it counted
     ability = rng.normal(size=(2000, 1))
-    values = statistics.discrimination(np.hstack([noise, ability, ability + 0.1 * rng.normal(size=(2000, 1)), ability]))
-    assert abs(values[0].value) < 0.1
-    reversed_item = statistics.discrimination(np.hstack([-ability, ability, ability]))[0]
-    assert reversed_item.value == pytest.approx(-1)
+    others = np.hstack([ability, ability + 0.1 * rng.normal(size=(2000, 1)), ability])
+    assert abs(statistics.discrimination(noise[:, 0], others).value) < 0.1
+    assert statistics.discrimination(-ability[:, 0], others[:, ::2]).value == pytest.approx(-1)
 
 
 def test_an_exercise_that_everyone_solves_has_no_discrimination():
-    scores = np.random.default_rng(4).normal(size=(50, 4))
-    scores[:, 1] = 2
-    assert not statistics.discrimination(scores)[1].known()
+    others = np.random.default_rng(4).normal(size=(50, 3))
+    assert not statistics.discrimination(np.full(50, 2.0), others).known()
+
+
+def test_discrimination_leaves_out_who_lacks_a_grade_and_needs_two_other_exercises():
+    scores = np.random.default_rng(6).normal(size=(40, 4))
+    complete = statistics.discrimination(scores[:, 0], scores[:, 1:])
+    gaps = np.full((2, 4), np.nan)
+    gaps[0, 0] = gaps[1, 3] = 1.0
+    longer = np.vstack([scores, gaps])
+    assert statistics.discrimination(longer[:, 0], longer[:, 1:]) == complete
+    assert not statistics.discrimination(scores[:, 0], scores[:, 1:2]).known()
 
 
 def test_mean_share_passes_over_missing_grades():
