@@ -50,10 +50,9 @@ def test_a_picture_of_the_course_is_told_and_not_drawn(start):
 
 
 def test_what_is_too_large_for_a_message_is_cut_or_left_out_in_words(start):
-    kernel = start()
-    run = kernel.run("print('x' * 70_000_000)", 30, 9999)
+    run = start().run("print('x' * 70_000_000)", 30, 9999)
     assert len(run.outputs.kept[0].text) == 9999 and run.outputs.cut
-    run = kernel.run("display({'text/plain': 'x' * 70_000_000}, raw=True); print('on')", 30, 9999)
+    run = start().run("display({'text/plain': 'x' * 70_000_000}, raw=True); print('on')", 30, 9999)
     assert "left out" in run.outputs.kept[0].text and run.outputs.kept[0].text.endswith("on\n") and run.succeeded
 
 
