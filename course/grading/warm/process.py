@@ -33,7 +33,8 @@ WARMING = (  # what the first picture and the first error of a notebook would ot
     "import io, matplotlib.figure\nfigure = matplotlib.figure.Figure()\naxes = figure.add_subplot(title='x')\n"
     "figure.colorbar(axes.imshow([[0.0, 1.0]]))\nfigure.savefig(io.BytesIO(), format='png')",
     "import torch\nprint(torch.softmax(torch.randn(2, 2) @ torch.randn(2, 2), -1))",
-    "def f():\n    raise ValueError\nf()",
+    # Through a layer of torch's, whose long module IPython reads and parses for the traceback.
+    "import torch\nclass Layer(torch.nn.Module):\n    def forward(self, x):\n        raise ValueError\nLayer()(0)",
 )
 
 
