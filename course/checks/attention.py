@@ -86,11 +86,11 @@ _TELLING = (2, 3, 5, 7, 6, 11)  # sizes at which every slip looks different
 
 
 def _cause(candidate):
-    """The hint that the values at telling sizes get, None when they are right."""
+    """The hint that the values at telling sizes get, None when they are right or no numbers."""
     try:
         attention_values(cases=[_TELLING]).run(candidate)
     except CheckFailed as failure:
-        return failure.hint
+        return None if "NaN" in failure.seen else failure.hint
     return None
 
 

@@ -240,7 +240,7 @@ def _sum(candidate, x):
     except CheckFailed as failure:
         hint = failure.hint
         if any(word in failure.seen for word in ("must match", "broadcast", "shape", "size")):
-            hint = "The table needs x.shape[1] rows and x.shape[2] columns, not the batch size"
+            hint = "The table needs x.shape[1] rows and x.shape[2] columns, not the batch size; no further axis"
             hint += ", and an odd E ends with a sine that has no cosine." if x.shape[2] % 2 else "."
         raise CheckFailed(failure.seen, hint) from None
     as_array(result)  # says so when it is no array

@@ -12,10 +12,24 @@ SHAPES_DO_NOT_FIT = (
     "must match",
     "Expected size",
 )
+WHOLE = "Sizes and indices are whole numbers: divide them by //, because / makes a float."
+NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
 BY_TEXT = {
-    "unpack": "The names left of = and the values right of it differ in number: print what stands on the right.",
+    "but got float": WHOLE,
+    "not float": WHOLE,
+    "'float' object cannot be interpreted as an integer": WHOLE,
+    "slice indices must be integers": WHOLE,
+    "values to unpack": "The names left of = and the values right of it differ in number: print those values.",
     "is invalid for input of size": "The sizes must multiply to the number of entries: take them from x.shape and "
     "from the arguments, and fix none.",
+    "cannot unpack": "The right of = is one thing and no list of several: print it.",
+    "for ^:": "A power is written a ** b: ^ is another operator.",
+    "is out of bounds for": "An index is beyond the end of its axis: print the shape; is another axis meant?",
+    "'key' and 'value'": "In self-attention x is query, key and value: hand it over three times.",
+    "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
+    'the required "forward" function': NO_FORWARD,
+    "_forward_unimplemented": NO_FORWARD,
+    "unexpected keyword argument": "That call knows no argument of this name: look at help(...) of what is called.",
     "No mappable was found": "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax).",
     "Can't call numpy() on Tensor": "Stay in torch with what asks for a gradient: NumPy cannot follow it.",
 }
@@ -39,6 +53,8 @@ def hint_for(error):
     if isinstance(error, AssertionError):
         return "An assert refuses this: print the values that it compares in the line before it."
     if isinstance(error, NameError):
+        if _belongs_to_self(error):
+            return f"Write self.{error.name}: inside a method, what __init__ has made is reached by self alone."
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
@@ -58,6 +74,8 @@ def hint_for(error):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
     if isinstance(error, SystemExit):
         return "Take out exit() or quit(): a function ends with return."
+    if isinstance(error, EOFError) or type(error).__name__ == "StdinNotImplementedError":
+        return "Take out input(): the function gets what it needs as arguments."
     if "Module.__init__()" in str(error):
         return "Call super().__init__() first in __init__, before any layer is assigned to self."
     if "same dtype" in str(error):
@@ -67,6 +85,15 @@ def hint_for(error):
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."
     return "Call the function yourself on a small input and print the shapes along the way."
+
+
+def _belongs_to_self(error):
+    """Whether the name that a NameError misses is an attribute of the self of the function that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    owner = trace.tb_frame.f_locals.get("self") if trace is not None else None
+    return owner is not None and error.name is not None and hasattr(owner, error.name)
 
 
 def _instead_of(error):

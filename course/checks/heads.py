@@ -219,5 +219,7 @@ def _wrong_counts(d_model, num_heads):
         (all_heads, 3 * (d_model * d_head + d_head) + one),
         ("A head's projection has d_model rows and d_head columns.", 4 * (d_head * d_head + d_head)),
         ("A head's projection has d_model rows and d_head columns.", 4 * num_heads * (d_head * d_head + d_head)),
+        ("A power is written d_model ** 2: in Python ^ does something else.", 4 * (d_model ^ (2 + d_model))),
+        ("A power is written d_model ** 2: in Python ^ does something else.", 4 * ((d_model ^ 2) + d_model)),
         ("Bias and weights are added: d_model * d_model + d_model for each projection.", 4 * weights * d_model),
     ]
