@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from course.execution import is_grading
 from course.models import TinyEncoder
 from course.progress import Progress
+from course.seeding import seeded
 from course.tasks import IGNORE
 
 GRADING_STEPS = 4  # enough to show that the cell runs; nothing that is graded depends on a training run
@@ -29,20 +30,12 @@ class Run:
     def summary(self):
         """One sentence with the numbers."""
         if not self.losses:
-            return "Interrupted before the first step: the model is as it was."
+            return f"{'Interrupted before the first step' if self.interrupted else 'No step'}: the model is as it was."
         recent = self.accuracies[-10:]
         reached = f"loss {self.losses[-1]:.2f}, accuracy {sum(recent) / len(recent):.2f} on the last batches"
         if self.interrupted:
             return f"Interrupted after {len(self.losses)} of {self.planned_steps} steps: {reached}."
         return f"{len(self.losses)} steps in {self.seconds:.1f} s: {reached}."
-
-
-@contextmanager
-def seeded(seed):
-    """Seed torch inside the block and leave its global random state as it was."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 @contextmanager

@@ -134,9 +134,9 @@ class Axes:
 
 
 def legend(entries, x, y):
-    """A line of colour and a name for each (colour, name), downwards from (x, y)."""
+    """A line as in the chart and a name for each (colour, dashed, name), downwards from (x, y)."""
     marks = []
-    for i, (colour, name) in enumerate(entries):
-        marks.append(Line(((x, y + 14 * i), (x + 16, y + 14 * i)), colour, 3))
+    for i, (colour, dashed, name) in enumerate(entries):
+        marks.append(Line(((x, y + 14 * i), (x + 16, y + 14 * i)), colour, 3, dashed=dashed))
         marks.append(Text(x + 21, y + 14 * i + 4, name))
     return marks

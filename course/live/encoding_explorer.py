@@ -199,7 +199,8 @@ def dots_panel(shown, position, projected):
     marks.append(axes.level(0, width=1, faint=True))
     marks.append(axes.line(near, shown.dots_from_here, "blue", width=3))
     marks.append(axes.line(far, shown.dots_from_start, "orange", dashed=True))
-    marks += legend((("blue", f"from i = {position}"), ("orange", "from i = 0")), axes.right - 96, axes.top + 4)
+    lines = ("blue", False, f"from i = {position}"), ("orange", True, "from i = 0")
+    marks += legend(lines, axes.right - 96, axes.top + 4)
     closest = shown.dots_from_start[0]
     alt = (
         f"{name} against distance for {seq_len} positions of width {d_model}: {closest:.2f} at distance 0 from "

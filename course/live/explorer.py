@@ -30,13 +30,12 @@ class Explorer:
         self._lock = threading.RLock()
         self._writing = False
         self._view = None
-        self._frame = self._draw()
+        self._frame = self._draw(self._state)
 
     def set(self, **changes):
         """Move parameters; returns the explorer. TypeError for a name that it does not have."""
         with self._lock:
-            self._state = changed(self._kinds, self._state, changes)
-            self._refresh(changes)
+            self._take(changed(self._kinds, self._state, changes), changes)
         return self
 
     @property
@@ -73,9 +72,9 @@ class Explorer:
                 self._show(self._state)
             return self._view
 
-    def _draw(self):
+    def _draw(self, state):
         try:
-            state = checked(self._kinds, self._state)
+            state = checked(self._kinds, state)
         except ValueError as error:
             return Frame(problem=str(error))
         try:
@@ -84,8 +83,9 @@ class Explorer:
         except Exception as error:  # a dead widget would tell the learner nothing
             return Frame(problem=f"This explorer failed with {describe(error)}.")
 
-    def _refresh(self, names, source=None):
-        self._frame = self._draw()
+    def _take(self, state, names, source=None):
+        # Both or neither: where the stop button falls into the drawing, the same move draws anew when it comes again.
+        self._frame, self._state = self._draw(state), state
         if self._view is not None:
             self._show(names, source)
 
@@ -104,8 +104,8 @@ class Explorer:
             value = control.read(source)  # not what the event says: that may be old by now
             if not differ(value, self._state[name]):
                 return
-            before, self._state = self._state, mended(self._kinds, self._state) | {name: value}
-            self._refresh([key for key in before if differ(before[key], self._state[key])], source)
+            after = mended(self._kinds, self._state) | {name: value}
+            self._take(after, [key for key in after if differ(after[key], self._state[key])], source)
 
     def _repr_mimebundle_(self, **_):
         bundle = {"text/plain": self._text(), "text/html": static_page(self._frame, self.title)}

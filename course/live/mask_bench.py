@@ -15,6 +15,7 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Frame
 from course.live.sentence import WORDS, queries_and_keys
+from course.seeding import seeded
 
 MAX_TOKENS, WIDTH = 32, 8
 NONE, CAUSAL, PADDING, BOTH = "none", "causal", "padding", "both"
@@ -71,7 +72,7 @@ def build_mask(seq_len, padding, mask, inverted):
 @cache
 def plain_multihead():
     """nn.MultiheadAttention with one head whose projections change nothing: it sees the very same q and k."""
-    with torch.random.fork_rng(devices=[]):  # the learner's seed is left alone
+    with seeded(0):
         layer = nn.MultiheadAttention(WIDTH, 1, bias=False, batch_first=True).eval().requires_grad_(False)
     layer.in_proj_weight.copy_(torch.eye(WIDTH).repeat(3, 1))
     return layer
@@ -164,6 +165,6 @@ def weights_panel(weights, title):
     hollow = int(np.isnan(weights).any(-1).sum())
     alt = (
         f"Weights of {title}, {len(weights)} queries by {len(weights)} keys: largest {numbers.max(initial=0):.2f}; "
-        f"{hollow} rows are NaN and left empty"
+        f"{hollow} {'row is' if hollow == 1 else 'rows are'} NaN and left empty"
     )
     return matrix(weights, title, alt, rows=words, columns=words, row_name="query", column_name="key")

@@ -15,6 +15,7 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Order, Whole
 from course.live.picture import Frame
 from course.live.sentence import WORDS, word_vectors
+from course.seeding import seeded
 
 MAX_TOKENS = 16
 WIDTH, NUM_HEADS, BATCH = 32, 4, 2
@@ -55,16 +56,14 @@ class Encoded(nn.Module):
 
 @cache
 def layer():
-    """One attention layer with weights that are the same in every session; the caller's seed is left alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    """One attention layer with weights that are the same in every session."""
+    with seeded(0):
         return MultiHeadAttention(WIDTH, NUM_HEADS).eval().requires_grad_(False)
 
 
 @cache
 def learned():
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         table = LearnedPositionalEncoding(MAX_TOKENS, WIDTH).requires_grad_(False)
         nn.init.normal_(table.table)  # as large as the word vectors, as a trained table is
         return table
@@ -160,7 +159,8 @@ def students_part(function, order, name):
 @lru_cache(maxsize=4)
 def students_table(function):
     """The student's layer, made once: a new random table at every move would hide what the move did."""
-    return student.ask(function, MAX_TOKENS, WIDTH)
+    with seeded(0):
+        return student.ask(function, MAX_TOKENS, WIDTH)
 
 
 def describe(shown, order, name):

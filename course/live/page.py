@@ -50,4 +50,6 @@ def ledger_table(rows):
         f'<td style="text-align:left;font-family:monospace">{escape(value)}</td></tr>'
         for name, value in rows
     )
-    return f'<table style="border-collapse:collapse;line-height:1.5;font-size:13px;margin:0">{cells}</table>'
+    # A name as long as F.scaled_dot_product_attention is broken where a narrow or enlarged page has no room for it.
+    style = "border-collapse:collapse;line-height:1.5;font-size:13px;margin:0;overflow-wrap:anywhere"
+    return f'<table style="{style}">{cells}</table>'

@@ -7,8 +7,19 @@ shows for any value at all. Nothing here knows of widgets.
 
 import math
 import numbers
+import operator
+import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
+
+import numpy as np
+
+LONGEST = 60  # characters of a bad value that a sentence repeats
+
+
+def written(value):
+    """A value as code, on one line and cut where it is long."""
+    return textwrap.shorten(repr(value), LONGEST, placeholder=" …")
 
 
 class Parameter:
@@ -33,7 +44,7 @@ class Whole(Parameter):
 
     def check(self, value):
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise ValueError(f"{self.name} {value!r} is not a whole number: choose {self.low} to {self.high}.")
+            raise ValueError(f"{self.name} {written(value)} is not a whole number: choose {self.low} to {self.high}.")
         if not self.low <= value <= self.high:
             side = "below" if value < self.low else "above"
             limit = self.low if value < self.low else self.high
@@ -56,10 +67,10 @@ class Choice(Parameter):
     options: tuple
 
     def check(self, value):
-        if value not in self.options:
-            names = ", ".join(map(repr, self.options))
-            raise ValueError(f"{self.name} {value!r} is not known: choose one of {names}.")
-        return value
+        with suppress(ValueError):  # of an array, too, which is equal to nothing
+            return self.options[self.options.index(value)]
+        names = ", ".join(map(repr, self.options))
+        raise ValueError(f"{self.name} {written(value)} is not known: choose one of {names}.")
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,9 @@ class Flag(Parameter):
     default: bool = False
 
     def check(self, value):
-        if not isinstance(value, bool):
-            raise ValueError(f"{self.name} {value!r} is not a yes or no: give True or False.")
-        return value
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{self.name} {written(value)} is not a yes or no: give True or False.")
+        return bool(value)
 
 
 @dataclass(frozen=True)
@@ -90,9 +101,9 @@ class Row(Parameter):
             return None
         wanted = f"give {len(self.entries)} weights from 0 to 1"
         try:
-            row = tuple(float(weight) for weight in value)
+            row = tuple(float(weight) for weight in (value if not isinstance(value, str) else None))
         except (TypeError, ValueError):
-            raise ValueError(f"{self.name} {value!r} is not a row of numbers: {wanted}.") from None
+            raise ValueError(f"{self.name} {written(value)} is not a row of numbers: {wanted}.") from None
         if len(row) != len(self.entries):
             raise ValueError(f"{self.name} has {len(row)} weights: {wanted}.")
         for weight in row:
@@ -114,12 +125,13 @@ class Order(Parameter):
             return None
         wanted = "write every position once, for instance 1 0 2"
         try:
-            order = tuple(int(p) for p in (value.replace(",", " ").split() if isinstance(value, str) else value))
+            typed = isinstance(value, str)
+            order = tuple(map(int, value.replace(",", " ").split()) if typed else map(operator.index, value))
         except (TypeError, ValueError):
-            raise ValueError(f"{self.name} {value!r} is not a row of positions: {wanted}.") from None
+            raise ValueError(f"{self.name} {written(value)} is not a row of positions: {wanted}.") from None
         if sorted(order) != list(range(len(order))):
-            written = " ".join(map(str, order))
-            raise ValueError(f"{self.name} {written} leaves out or repeats a position: {wanted}.")
+            row = textwrap.shorten(" ".join(map(str, order)), LONGEST, placeholder=" …")
+            raise ValueError(f"{self.name} {row} leaves out or repeats a position: {wanted}.")
         return order
 
     def nearest(self, value):

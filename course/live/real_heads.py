@@ -13,6 +13,7 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Box, Frame, Line, Panel, Text
 from course.minilm import NUM_HEADS, WIDTH, load_minilm
+from course.seeding import seeded
 
 LONGEST_NAME = 8  # words of a sentence in the list of sentences; a longer one is cut in the middle
 ROW = 17  # pixels from one token to the next in the picture with lines
@@ -109,15 +110,21 @@ def students_part(function, view, layer, head, sentence, positions):
     return note, [map_panel(View(weights[head], view.tokens, f"your {view.name}"))]
 
 
-def students_maps(function, sentence, positions):
-    """Maps (12, T, T) of the student's layer with the model's weights."""
-    layer = student.ask(function, WIDTH, NUM_HEADS)
+@lru_cache(maxsize=4)
+def students_layer(function):
+    """The student's layer with the model's weights, made once: making it takes longer than all the rest of a move."""
+    with seeded(0):
+        layer = student.ask(function, WIDTH, NUM_HEADS)
     try:
-        layer = load_minilm().load_into(layer).eval()
+        return load_minilm().load_into(layer).eval()
     except (AttributeError, ValueError) as error:
         raise student.Complaint(f"Your {student.title(function)} cannot take the model's weights: {error}.") from error
+
+
+def students_maps(function, sentence, positions):
+    """Maps (12, T, T) of the student's layer."""
     x = load_minilm().embed(SENTENCES[sentence].tokens, positions)
-    _, weights = student.pair(function, student.ask(layer, x))
+    _, weights = student.pair(function, student.ask(students_layer(function), x))
     return student.numbers(function, weights, (1, NUM_HEADS, x.shape[1], x.shape[1]))[0]
 
 

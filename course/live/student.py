@@ -1,5 +1,6 @@
 """A student's function, called so that whatever it does ends in a result or in one sentence."""
 
+import copy
 import threading
 import traceback
 from contextlib import contextmanager
@@ -16,20 +17,23 @@ class Complaint(ValueError):
 
 @contextmanager
 def computing():
-    """No gradients, and one BLAS thread.
+    """No gradients, one BLAS thread, and torch's own defaults: new tensors are float32 and on the CPU.
 
     Front ends may run callbacks on a thread of their own: torch's gradient mode does not carry over
     to it, and a fresh team of BLAS threads there can make a small product a hundred times slower.
-    The lock keeps the thread count, which belongs to the whole process, from being restored wrongly.
+    The defaults may have been changed by a learner who went on to float64 or to a GPU. The lock keeps what
+    belongs to the whole process from being restored wrongly.
     """
     with _one_at_a_time:
-        threads = torch.get_num_threads()
+        threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
         torch.set_num_threads(1)
+        torch.set_default_dtype(torch.float32)
         try:
-            with torch.no_grad(), np.errstate(all="ignore"):
+            with torch.no_grad(), torch.device("cpu"), np.errstate(all="ignore"):
                 yield
         finally:
             torch.set_num_threads(threads)
+            torch.set_default_dtype(dtype)
 
 
 def pick(function, *known):
@@ -39,13 +43,14 @@ def pick(function, *known):
 
 
 def ask(function, *arguments):
-    """What the function returns; a Complaint in place of its exception. Arrays go in as copies."""
-    copies = [argument.clone() if isinstance(argument, torch.Tensor) else argument for argument in arguments]
+    """What the function returns; a Complaint in place of its exception. Arguments go in as copies."""
     try:
-        return function(*copies)
+        return function(*map(copy.deepcopy, arguments))
     except NotImplementedError as error:
         raise Complaint(f"Your {title(function)} is not written yet: write it, run its cell, then this one.") from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:  # the stop button: whoever runs the cell wants to be rid of it
+        raise
+    except BaseException as error:
         raise Complaint(f"Your {title(function)} raised {describe(error)}.") from error
 
 
@@ -63,8 +68,11 @@ def describe(error):
 
 def pair(function, result):
     """The result as (out, weights); a Complaint where it is anything else."""
-    if not isinstance(result, tuple | list) or len(result) != 2:
-        raise Complaint(f"Your {title(function)} returned {type(result).__name__}: the pair (out, weights) was wanted.")
+    if not isinstance(result, tuple | list) or len(result) != 2 or any(part is None for part in result):
+        kind = type(result).__name__
+        if isinstance(result, tuple | list):
+            kind += f" of {', '.join(type(part).__name__ for part in result) or 'nothing'}"
+        raise Complaint(f"Your {title(function)} returned {kind}: the pair (out, weights) was wanted.")
     return result
 
 
@@ -77,13 +85,13 @@ def numbers(function, result, shape, finite=slice(None)):
     wanted = f"an array of shape {shape} was wanted" if shape else "a number was wanted"
     if result is None:
         raise Complaint(f"{name} returned None: does it end with return?")
-    if isinstance(result, torch.Tensor):
-        result = result.detach().cpu()
-        result = (result if result.is_complex() else result.double()).numpy()
     try:
-        array = np.asarray(result)
+        array = as_array(result)
     except ValueError:  # lists of different lengths
         raise Complaint(f"{name} returned rows of different lengths: {wanted}.") from None
+    except Exception as error:  # a sparse tensor, a list of tensors that want gradients
+        kind = type(result).__name__
+        raise Complaint(f"{name} returned {kind} that cannot be read as an array: {wanted}.") from error
     if array.dtype.kind not in "biuf":
         kind = f"{array.dtype} numbers" if array.dtype.kind == "c" else type(result).__name__
         raise Complaint(f"{name} returned {kind}: {wanted}.")
@@ -99,6 +107,14 @@ def numbers(function, result, shape, finite=slice(None)):
     return array
 
 
+def as_array(result):
+    """The result as an array: float64 of a tensor that is not complex, otherwise of its own type."""
+    if isinstance(result, torch.Tensor):
+        result = result.detach().cpu()
+        result = (result if result.is_complex() else result.double()).resolve_conj().numpy()
+    return np.asarray(result)
+
+
 def tensor(function, result, shape):
     """``numbers``, as a float32 tensor."""
     return torch.as_tensor(numbers(function, result, shape), dtype=torch.float32)
@@ -110,7 +126,8 @@ def comparison(function, mine, theirs):
     if gap.size == 0 or gap.max() < 1e-5:
         return f"Your {title(function)} agrees with the course's."
     where = np.unravel_index(gap.argmax(), gap.shape)
+    by = f"up to {gap.max():.3g}, at {[int(i) for i in where]}" if gap.ndim else f"{gap:.3g}"
     return (
-        f"Your {title(function)} differs from the course's by up to {gap.max():.3g}, "
-        f"at {[int(i) for i in where]}: {np.asarray(theirs)[where]:.3g} where {np.asarray(mine)[where]:.3g} is right."
+        f"Your {title(function)} differs from the course's by {by}: "
+        f"{np.asarray(theirs)[where]:.3g} where {np.asarray(mine)[where]:.3g} is right."
     )

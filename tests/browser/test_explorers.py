@@ -269,7 +269,7 @@ def test_callbacks_work_while_gradients_are_on_and_pyplot_is_inline(notebook):
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("width", [1280, 800, 640])  # the last is a page of 1280 enlarged to 200 %
 def test_it_fits_the_page_and_reads_in_both_themes(notebook, screenshots, width, theme):
     notebook.page.set_viewport_size({"width": width, "height": 1900})
     notebook.set_theme(theme)

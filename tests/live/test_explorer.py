@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from html import escape
 
 import pytest
+import torch
 
 import course.live
 from course.live import EXPLORERS, encoding_explorer, head_splitter, order_bench
@@ -150,6 +151,37 @@ def test_set_moves_the_controls_and_the_picture(module):
     assert [widget.value for widget in view.controls[parameter.name].inputs] == [parameter.high] * 2
     assert view.picture.value != before
     assert view.picture.value == explorer.svg
+
+
+def test_a_move_that_is_stopped_is_not_made_and_can_be_made_again(module, monkeypatch):
+    parameter = module.PARAMETERS[0]
+    explorer = module.explore()
+    slider, picture, state = explorer.view.controls[parameter.name].inputs[0], explorer.svg, explorer.parameters
+
+    def stopped(**state):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(explorer, "_make_frame", stopped)
+        slider.value = parameter.low
+    assert explorer.parameters == state and explorer.svg == picture
+    slider.value = parameter.low + 1
+    slider.value = parameter.low
+    assert explorer.svg == module.explore(**{parameter.name: parameter.low}).svg
+
+
+def test_a_learner_who_computes_in_float64_on_another_device_sees_the_same(module):
+    shown = module.explore().set(**{module.PARAMETERS[0].name: 3}).svg
+    for cached in vars(module).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    try:
+        assert module.explore().set(**{module.PARAMETERS[0].name: 3}).svg == shown
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
 
 
 def test_an_order_typed_by_hand_is_read_and_mended():

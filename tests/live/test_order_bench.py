@@ -91,9 +91,24 @@ def test_order_sensitivity_is_held_against_the_course_s_number():
     assert "differs from the course's" in explore(backwards, encoding="none").summary
 
 
-def test_the_learners_seed_is_left_alone():
+def test_a_function_that_changes_the_model_spoils_no_later_move():
+    def order_sensitivity(model, x, permutation):
+        model.double()
+        for parameter in model.parameters():
+            parameter.zero_()
+        return 0.0
+
+    summary = explore(encoding="sinusoidal", seed=7).summary
+    explorer = explore(order_sensitivity, encoding="sinusoidal").set(seed=8)
+    compute.cache_clear()
+    assert explorer.set(seed=7).problem is None
+    assert explorer.summary.startswith(summary)
+
+
+@pytest.mark.parametrize("function", [None, encoding.LearnedPositionalEncoding])
+def test_the_learners_seed_is_left_alone(function):
     torch.manual_seed(5)
     wanted = torch.rand(1)
     torch.manual_seed(5)
-    explore(encoding="learned", seq_len=7)
+    explore(function, encoding="learned", seq_len=7)
     assert torch.equal(torch.rand(1), wanted)

@@ -17,12 +17,14 @@ ORDER = Order("order", "Order by hand")
         (WHOLE, np.int64(16), 16),
         (CHOICE, "causal", "causal"),
         (FLAG, True, True),
+        (FLAG, np.True_, True),
         (ROW, None, None),
         (ROW, [0, 1], (0.0, 1.0)),
         (ORDER, None, None),
         (ORDER, "  ", None),
         (ORDER, "2, 0,1", (2, 0, 1)),
         (ORDER, [1, 0], (1, 0)),
+        (ORDER, np.array([1, 0]), (1, 0)),
     ],
 )
 def test_good_values_come_back_in_their_own_type(parameter, given, kept):
@@ -38,15 +40,26 @@ def test_good_values_come_back_in_their_own_type(parameter, given, kept):
         (WHOLE, True, "num_heads True is not a whole number: choose 1 to 16."),
         (WHOLE, None, "num_heads None is not a whole number: choose 1 to 16."),
         (CHOICE, "causl", "mask 'causl' is not known: choose one of 'none', 'causal'."),
+        (
+            CHOICE,
+            np.array(["none", "none"]),
+            "mask array(['none', 'none'], dtype='<U4') is not known: choose one of 'none', 'causal'.",
+        ),
         (FLAG, 1, "inverted 1 is not a yes or no: give True or False."),
         (ROW, [0.5], "guess has 1 weights: give 2 weights from 0 to 1."),
         (ROW, [0.5, 1.5], "guess has the weight 1.5: give 2 weights from 0 to 1."),
         (ROW, [0.5, float("nan")], "guess has the weight nan: give 2 weights from 0 to 1."),
+        (ROW, "01", "guess '01' is not a row of numbers: give 2 weights from 0 to 1."),
         (ROW, 3, "guess 3 is not a row of numbers: give 2 weights from 0 to 1."),
         (
             ORDER,
             "0 0 1",
             "order 0 0 1 leaves out or repeats a position: write every position once, for instance 1 0 2.",
+        ),
+        (
+            ORDER,
+            [0.9, 1.9],
+            "order [0.9, 1.9] is not a row of positions: write every position once, for instance 1 0 2.",
         ),
         (ORDER, "0 x", "order '0 x' is not a row of positions: write every position once, for instance 1 0 2."),
     ],
@@ -55,6 +68,17 @@ def test_a_bad_value_is_named_with_what_to_do(parameter, given, sentence):
     with pytest.raises(ValueError) as caught:
         parameter.check(given)
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("parameter", [WHOLE, CHOICE, FLAG, ROW, ORDER])
+def test_a_long_value_is_cut_and_stays_on_one_line(parameter):
+    with pytest.raises(ValueError) as caught:
+        parameter.check(np.full((30, 30), 0.5))
+    assert len(str(caught.value)) < 200 and "\n" not in str(caught.value)
+
+
+def test_an_option_comes_back_in_its_own_type():
+    assert type(Choice("base", "Base", 10, (10, 100)).check(100.0)) is int
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from course import head_scores
 from course.attention import MultiHeadAttention
 from course.live import real_heads
 from course.live.real_heads import SENTENCES, explore, first_maps
-from course.minilm import load_minilm
+from course.minilm import WIDTH, load_minilm
 
 TIRED = next(iter(SENTENCES))
 
@@ -124,3 +124,18 @@ def test_a_sentence_that_is_not_there_is_refused_with_those_that_are():
 def test_names_of_sentences_cut_the_middle_and_keep_the_ends():
     assert real_heads.name_of("one two three") == "one two three"
     assert real_heads.name_of("a b c d e f g h i j") == "a b c d … h i j"
+
+
+def test_the_students_layer_is_made_once_and_without_the_learners_random_numbers():
+    made = []
+
+    class MultiHeadAttentionFromScratch(MultiHeadAttention):
+        def __init__(self, embed_dim, num_heads):
+            super().__init__(embed_dim, num_heads)
+            made.append(embed_dim)
+
+    state = torch.random.get_rng_state()
+    explorer = explore(MultiHeadAttentionFromScratch, layer=0).set(head=4).set(head=5)
+    assert "agrees with the course's" in explorer.summary
+    assert made == [WIDTH]
+    assert torch.equal(torch.random.get_rng_state(), state)

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import numpy as np
@@ -25,8 +26,20 @@ def test_an_exception_becomes_a_sentence_with_its_line():
     assert complaint(ask, broken, [1]) == f"Your broken raised IndexError: list index out of range (line {line})."
 
 
-def test_leaving_the_interpreter_is_a_complaint_too():
-    assert "SystemExit" in complaint(ask, exit)
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, asyncio.CancelledError])
+def test_what_would_end_a_program_is_a_complaint_too(error):
+    def leave():
+        raise error
+
+    assert error.__name__ in complaint(ask, leave)
+
+
+def test_the_stop_button_is_no_complaint():
+    def stopped():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(stopped)
 
 
 def test_a_wrong_call_is_a_complaint():
@@ -44,6 +57,9 @@ def test_arguments_survive_a_function_that_changes_them():
     x = torch.ones(3)
     ask(lambda y: y.zero_(), x)
     assert x.tolist() == [1, 1, 1]
+    model = torch.nn.Linear(2, 2)
+    ask(lambda layer: layer.double(), model)
+    assert model.weight.dtype == torch.float32
 
 
 @pytest.mark.parametrize(
@@ -57,6 +73,10 @@ def test_arguments_survive_a_function_that_changes_them():
         ([[1], [2, 3]], "returned rows of different lengths: an array"),
         (np.ones((3, 2), dtype=complex), "returned complex128 numbers: an array"),
         (torch.ones((3, 2), dtype=torch.complex64), "returned complex64 numbers: an array"),
+        (torch.ones((3, 2), dtype=torch.complex64).conj(), "returned complex64 numbers: an array"),
+        (torch.eye(3, 2).to_sparse(), "returned Tensor that cannot be read as an array: an array of shape (3, 2)"),
+        ([torch.ones(2, requires_grad=True)] * 3, "returned list that cannot be read as an array: an array"),
+        ((row for row in ()), "returned generator: an array"),
     ],
 )
 def test_what_is_no_array_of_the_right_kind_is_named(result, part):
@@ -76,7 +96,9 @@ def test_tensors_with_a_gradient_are_numbers():
 
 def test_a_pair_is_a_pair():
     assert pair(encode, [1, 2]) == [1, 2]
-    assert "the pair (out, weights) was wanted" in complaint(pair, encode, torch.zeros(2))
+    assert "returned Tensor: the pair (out, weights) was wanted" in complaint(pair, encode, torch.zeros(2))
+    assert "returned tuple of Tensor, NoneType: the pair" in complaint(pair, encode, (torch.zeros(2), None))
+    assert "returned tuple of nothing: the pair" in complaint(pair, encode, ())
 
 
 def test_comparison_names_the_largest_difference():
@@ -84,9 +106,30 @@ def test_comparison_names_the_largest_difference():
     assert "by up to 0.5, at [1]: 2.5 where 2 is right" in comparison(encode, [1.0, 2.0], [1.0, 2.5])
 
 
+def test_comparison_of_two_numbers_names_no_place():
+    assert comparison(encode, 2.0, 2.5) == "Your encode differs from the course's by 0.5: 2.5 where 2 is right."
+
+
 def test_an_exercise_is_known_by_its_name():
     assert pick(encode, "split", "encode") == "encode"
     assert pick(lambda: None, "split", "encode") == "split"
+
+
+@pytest.mark.parametrize(
+    ("change", "default", "restore"),
+    [
+        (torch.set_default_dtype, torch.float64, torch.float32),
+        (torch.set_default_device, torch.device("meta"), None),
+    ],
+)
+def test_computing_has_torch_s_own_defaults_and_puts_the_learner_s_back(change, default, restore):
+    change(default)
+    try:
+        with computing():
+            assert torch.ones(1).dtype == torch.float32 and torch.ones(1).device.type == "cpu"
+        assert default in (torch.ones(1).dtype, torch.ones(1).device)
+    finally:
+        change(restore)
 
 
 def test_computing_makes_no_graph_on_any_thread_and_puts_the_thread_count_back():
