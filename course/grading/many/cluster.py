@@ -5,11 +5,14 @@ had is graded by another.
 import json
 import logging
 import queue
+import sys
 import threading
 import time
 import uuid
+import warnings
 
-import course
+from tqdm import tqdm
+
 from course.grading.coursefolder import Trouble
 from course.grading.many import worker
 from course.grading.many.grader import Result
@@ -29,18 +32,23 @@ def connect(address):
         import dask
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port, normalize_address
+        from distributed.security import Security
+        from distributed.versions import VersionMismatchWarning
     except ModuleNotFoundError as error:
         raise Trouble(
             f"--scheduler needs the Python package {error.name}; install it with `python -m pip install distributed`."
         ) from error
     for name in ("distributed", "distributed.client", "tornado", "asyncio"):  # this command says it in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore", VersionMismatchWarning)  # ``obstacle`` compares what matters
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # a submission may bring data
-    outcome = queue.SimpleQueue()
+    outcome, secure = queue.SimpleQueue(), address.startswith("tls://")
 
     def attempt():
         try:
             get_address_host_port(normalize_address(address), strict=True)  # before a client is half made
+            if secure and not Security().get_connection_args("client")["ssl_context"]:
+                raise LookupError("no certificate for TLS is set here")
             outcome.put(Client(address, timeout=ANSWERING, set_as_default=False, name="course-grade"))
         except Exception as error:
             outcome.put(error)
@@ -52,10 +60,12 @@ def connect(address):
     except queue.Empty:
         client = TimeoutError("what listens there says nothing")
     if isinstance(client, Exception):
-        reason = (str(client) or type(client).__name__).splitlines()[0].rstrip(".")
+        reason = (str(client) or type(client).__name__).splitlines()[0].rpartition(">: ")[2].rstrip(".")
+        hint = "the address: with TLS it begins with tls://"
+        if secure:
+            hint = "the address, and at ca-file, client.cert and client.key of distributed.comm.tls in Dask's settings"
         raise Trouble(
-            f"No Dask scheduler answers at {address} ({reason}); "
-            "start one with `dask scheduler`, or look at the address."
+            f"No Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, or look at {hint}."
         ) from client
     return client
 
@@ -64,10 +74,10 @@ class Cluster:
     """The workers of a scheduler, as many as there are at any time. Trouble where one of them is not fit to grade."""
 
     def __init__(self, directory, assignments, address):
-        self.address, self.run = address, uuid.uuid4().hex
+        self.address, self.run = address, f"lessons-{uuid.uuid4().hex}"
         self.running, self.done, self.last_worker = {}, queue.SimpleQueue(), time.monotonic()
         self.terms = {
-            "version": course.__version__,
+            "wanted": worker.versions(),
             "digest": worker.code_digest(),
             "unconfined": is_unconfined(directory),
         }
@@ -75,8 +85,10 @@ class Cluster:
         self.client = connect(address)
         try:
             self.look_at_workers()
-            # As a task, so that a worker that joins late, or after the loss of all others, gets it too.
-            self.lessons = self.client.submit(bytes, lessons, key=f"lessons-{self.run}", pure=False)
+            self.client.subscribe_topic(self.run, self.tell)
+            # As a task, so that a worker that joins late, or after the loss of all others, gets it too. The scheduler
+            # forgets it when this process ends, however it ends, and workers see by that that the run is over.
+            self.lessons = self.client.submit(bytes, lessons, key=self.run, pure=False)
         except BaseException:
             self.stop()
             raise
@@ -88,6 +100,11 @@ class Cluster:
                 self.refuse(address, f"it has not this version of the course ({type(why).__name__}: {why})")
             elif why and isinstance(why, str):
                 self.refuse(address, why)
+
+    def tell(self, event):
+        """Print what a worker has to say about itself, above the progress bar."""
+        _, told = event
+        tqdm.write(told, file=sys.stderr)
 
     def refuse(self, address, why):
         raise Trouble(f"The worker {address} cannot grade: {why}.")

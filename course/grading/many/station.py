@@ -1,12 +1,11 @@
 """The process beside a Dask worker that grades for one run: import once, then fork a grader for each submission.
 
 Its one argument is the number of a socket. It reads the lessons from its standard input and says ``ready`` on the
-socket, or why it cannot grade. Each message after that brings the socket of one submission. It ends when the other
-side closes, or when nobody has asked for long: whoever started the run may have been killed.
+socket, ``cold`` where every kernel will start cold, or why it cannot grade. Each message after that brings the socket
+of one submission. It ends when the other side closes.
 """
 
 import os
-import select
 import signal
 import socket
 import sys
@@ -14,15 +13,15 @@ import tempfile
 
 from course.grading.many.worker import CHUNK, Unfit, sentence
 
-IDLE = 600  # seconds
-
 
 def prepare(lessons, folder):
-    """The Grader of a run, with its lessons in an empty ``folder``. Unfit where this machine may not grade."""
+    """The Grader of a run, with its lessons in an empty ``folder``, and whether its kernels start cold for want of a
+    warm process. Unfit where this machine may not grade."""
     from course.grading.many.grader import Grader
     from course.grading.many.parcel import unpack_lessons
     from course.grading.many.readiness import get_ready
     from course.grading.sandbox.availability import SandboxUnavailable
+    from course.grading.warm.execute import warm_process
 
     lessons = unpack_lessons(lessons)
     # What is set on this machine allows nothing, and forbids nothing, that is not so where the run was started.
@@ -32,20 +31,15 @@ def prepare(lessons, folder):
         get_ready(course)
     except SandboxUnavailable as reason:
         raise Unfit(sentence(reason)) from None
-    return Grader(course, lessons.assignments)
+    return Grader(course, lessons.assignments), not lessons.unconfined and warm_process() is None
 
 
 def serve(control, grader, folder):
     """Fork for each message; return when nobody will ask again."""
     running, parent = set(), os.getpid()
     while True:
-        asked, _, _ = select.select([control], [], [], IDLE)
-        running = {pid for pid in running if os.waitpid(pid, os.WNOHANG) == (0, 0)}
-        if not asked:
-            if running:
-                continue
-            return
         message, descriptors, _, _ = socket.recv_fds(control, 16, 1)
+        running = {pid for pid in running if os.waitpid(pid, os.WNOHANG) == (0, 0)}
         if not message:
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
@@ -79,14 +73,14 @@ def main():
     lessons = sys.stdin.buffer.read()
     with socket.socket(fileno=int(sys.argv[1])) as control, tempfile.TemporaryDirectory() as folder:
         try:
-            grader = prepare(lessons, folder)
+            grader, is_cold = prepare(lessons, folder)
         except Exception as error:  # whatever it is, it is for the instructor, who sees nothing of this process
             control.send((str(error) if isinstance(error, Unfit) else f"{type(error).__name__}: {error}").encode())
             return
         from course.grading.many.readiness import freeze  # not before ``prepare``, whose failures are told
 
         freeze()
-        control.send(b"ready")
+        control.send(b"cold" if is_cold else b"ready")
         serve(control, grader, folder)
 
 

@@ -4,6 +4,7 @@ Dask calls from several threads, and grading forks and redirects what it prints.
 nothing and starts one process for each run, the ``station``, which forks a grader for each submission.
 """
 
+import asyncio
 import hashlib
 import json
 import os
@@ -12,14 +13,17 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib import metadata
 from pathlib import Path
 
 import course
 
 STARTUP = 300  # seconds that importing and a sandbox's first start may take on a busy machine
 LETTING_GO = 10  # seconds in which a station takes its leave before it is killed
+LOOK = 5  # seconds between two looks at whether a run is still wanted
 CHUNK = 2**18
 CODE = ("**/*.py", "data/*")  # what is installed of the course, from a checkout and from a package alike
+LIBRARIES = ("torch", "numpy", "matplotlib", "nbgrader")  # of which another version may give another score
 # Before torch is imported: graders are forked, which threads would not survive. Demonstrations in lessons stay short.
 GRADING = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 GRADING["NBGRADER_EXECUTION"] = "autograde"
@@ -41,12 +45,32 @@ def code_digest():
     return whole.hexdigest()
 
 
-def obstacle(version, digest, unconfined):
-    """Why grades made here would not be those of a course of this ``version`` and ``digest``, or an empty text."""
-    if course.__version__ != version:
-        return f"it has version {course.__version__} of the course and not {version}; install the same there"
+def versions():
+    """{name: version} of the course and of what else scores may depend on; an empty version where it is missing."""
+    return {
+        "the course": course.__version__,
+        "Python": "{}.{}".format(*sys.version_info),
+        **{name: version_of(name) for name in LIBRARIES},
+    }
+
+
+def version_of(library):
+    try:
+        return metadata.version(library).partition("+")[0]  # without the build: +cpu grades as +cu130 does
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def obstacle(wanted, digest, unconfined):
+    """Why scores may differ here from those of the ``wanted`` versions and a course of this ``digest``, or why nothing
+    can be graded safely; else an empty text."""
+    there = versions()
+    differing = [name for name in wanted if there.get(name) != wanted[name]]
+    if differing:
+        found = (f"{name} {there.get(name) or '(missing)'} and not {wanted[name]}" for name in differing)
+        return f"it has {', '.join(found)}, so scores may differ; install the same there"
     if code_digest() != digest:
-        return f"its code of the course {version} differs from the code here; install the same there"
+        return "its code of the course differs from the code here, so scores may differ; install the same there"
     if not unconfined:
         from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
 
@@ -87,7 +111,30 @@ def station_of(run, terms, lessons):
             if why := obstacle(**terms):
                 raise Unfit(why)
             stations[run] = Station(lessons)
+            look_after(stations[run], run)
         return stations[run]
+
+
+def look_after(station, run):
+    """Tell whoever started the run if the station is slow, and have it end when the run does."""
+    from distributed import get_worker
+
+    here = get_worker()
+    if station.is_cold:
+        here.log_event(run, f"The worker {here.address} grades slowly, since it has no warm start; its log says why.")
+    here.loop.add_callback(end_with_run, run, station, here.scheduler)
+
+
+async def end_with_run(run, station, scheduler):
+    """End the station when the scheduler no longer knows the run: who started it has gone, killed perhaps."""
+    known = True
+    while known and station.is_alive():
+        await asyncio.sleep(LOOK)
+        try:
+            known = (await scheduler.get_task_status(keys=[run]))[run]
+        except OSError:  # the scheduler has gone; if it was only slow, the next submission starts a station again
+            known = None
+    await asyncio.to_thread(station.end)
 
 
 def dismiss(run):
@@ -119,7 +166,8 @@ class Station:
             pass  # it has ended, and the next line finds out
         told, _, _ = select.select([self.control], [], [], STARTUP)
         answer = self.control.recv(CHUNK) if told else b""
-        if answer != b"ready":
+        self.is_cold = answer == b"cold"
+        if answer not in (b"ready", b"cold"):
             self.end()
             raise Unfit(answer.decode() or "its process that grades did not start; the worker's log says why")
 

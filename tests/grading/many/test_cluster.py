@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.grading.many.conftest import LESSON, RIGHT, ROOT, grade, gradebook, g
 
 READER = RIGHT | {"one": 'one = open("letter.txt").read()'}
 SLOW = RIGHT | {"one": 'import time\ntime.sleep(1)\none = "A"'}
+LONG = RIGHT | {"one": 'import time\ntime.sleep(150)\none = "A"'}
 DEATH = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
 
 
@@ -40,7 +42,7 @@ def started(log, program, *options, before=(), environment=None, ready):
         while ready not in log.read_text():
             assert process.poll() is None, log.read_text()
             time.sleep(0.1)
-        yield process, re.search(r"(?:Scheduler|worker) at:\s+(tcp://\S+)", log.read_text())[1]
+        yield process, re.search(r"(?:Scheduler|worker) at:\s+((?:tcp|tls)://\S+)", log.read_text())[1]
     finally:
         process.terminate()
         try:
@@ -50,8 +52,9 @@ def started(log, program, *options, before=(), environment=None, ready):
             process.wait()
 
 
-def scheduler(folder, **environment):
-    return started(folder / "scheduler.log", "scheduler", "--port", "0", environment=environment, ready="Scheduler at:")
+def scheduler(folder, *options, **environment):
+    options = ("--port", "0", *options)
+    return started(folder / "scheduler.log", "scheduler", *options, environment=environment, ready="Scheduler at:")
 
 
 def a_worker(address, folder, *options, **others):
@@ -77,11 +80,11 @@ def grade_there(root, address, *options, environment=None, **others):
     return done.returncode, done.stdout, done.stderr
 
 
-def begun(root, address, students=6):
-    """A run in which every submission takes a while, once the first is stored."""
+def begun(root, address, answers=SLOW):
+    """A run of six submissions of which all but the first take a while, once the first is stored."""
     shutil.rmtree(root / "submitted")
-    for number in range(students):
-        hand_in(root, f"student{number}", nbformat.writes(lesson(SLOW)))
+    for number in range(6):
+        hand_in(root, f"student{number}", nbformat.writes(lesson(answers if number else RIGHT)))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     run = subprocess.Popen(command(root, address), **pipes)
     while run.poll() is None and not stored(root):
@@ -153,6 +156,27 @@ def test_ctrl_c_ends_what_is_out_and_the_next_run_continues(root, address, tmp_p
     assert grade(root)[1].startswith(f"{6 - done} graded, {done} unchanged")
 
 
+def test_a_killed_run_leaves_nothing_at_work_and_its_worker_to_the_next_run(root, address, tmp_path):
+    with open(root / "nbgrader_config.py", "a") as config:
+        config.write("\nc.Execute.timeout = 900\n")
+    with a_worker(address, tmp_path / "one", "--nthreads", "1") as (process, _):
+        run = begun(root, address, LONG)
+        at_work = [pid for pid, _ in descendants(process.pid) if pid != process.pid]
+        run.kill()
+        run.communicate()
+        for student in {path.name for path in (root / "submitted").iterdir()}:
+            hand_in(root, student, nbformat.writes(lesson(RIGHT)))
+        status, said, told = grade_there(root, address)
+        # It was killed after it had stored the first, or while it did.
+        assert status == 0 and said.startswith(("5 graded, 1 unchanged", "6 graded")), told
+        assert len(at_work) > 2
+        deadline = time.monotonic() + 60  # a sandbox ends shortly after the process that made it
+        while any(Path(f"/proc/{pid}").exists() for pid in at_work) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not [pid for pid in at_work if Path(f"/proc/{pid}").exists()]
+        assert [pid for pid, _ in descendants(process.pid)] == [process.pid]
+
+
 def test_a_scheduler_that_goes_away_is_told_and_what_was_stored_stands(root, tmp_path):
     with scheduler(tmp_path / "scheduler") as (leader, address), a_worker(address, tmp_path / "one", "--nthreads", "2"):
         run = begun(root, address)
@@ -207,20 +231,28 @@ def test_a_submission_that_ends_workers_fails_and_costs_nobody_else_a_grade(root
 
 def sabotage(folder, program, module, owner, method):
     """The environment of a worker in which one method, in processes of ``program``, does not survive bob's file."""
+    return trap(
+        folder,
+        program,
+        f"""
+        import os, signal
+        from {module} import {owner} as owner
+        original = owner.{method}
+        def method(self, submission):
+            if "bob" in repr(submission)[:10_000]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(self, submission)
+        owner.{method} = method
+        """,
+    )
+
+
+def trap(folder, program, code):
+    """The environment of a worker whose processes of ``program`` run ``code`` before anything else."""
     (folder / "trap").mkdir()
-    code = f"""
-        import sys
-        if any({program!r} in word for word in sys.orig_argv):
-            import os, signal
-            from {module} import {owner} as owner
-            original = owner.{method}
-            def method(self, submission):
-                if "bob" in repr(submission)[:10_000]:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return original(self, submission)
-            owner.{method} = method
-    """
-    (folder / "trap" / "sitecustomize.py").write_text("\n".join(line[8:] for line in code.splitlines()))
+    condition = f"if any({program!r} in word for word in sys.orig_argv):"
+    lines = ["import sys", condition, *textwrap.indent(textwrap.dedent(code), "    ").splitlines()]
+    (folder / "trap" / "sitecustomize.py").write_text("\n".join(lines))
     return {"PYTHONPATH": os.pathsep.join([str(folder / "trap"), os.environ.get("PYTHONPATH", "")])}
 
 
@@ -267,10 +299,30 @@ def test_a_worker_with_other_code_is_named(root, address, tmp_path):
     assert stored(root) == 0
 
 
-def test_a_worker_with_another_version_is_unfit_whenever_it_joins():
-    terms = {"version": "0.0.0", "digest": "", "unconfined": True}
-    with pytest.raises(worker.Unfit, match=r"of the course and not 0\.0\.0"):
-        worker.station_of("a run", terms, b"")
+def test_a_worker_with_other_libraries_is_named(root, address, tmp_path):
+    for name in ("torch", "numpy"):
+        about = tmp_path / "other" / f"{name}-9.9.9.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.9.9\n")
+    with a_worker(address, tmp_path / "one", environment={"PYTHONPATH": str(tmp_path / "other")}) as (_, place):
+        status, _, told = grade_there(root, address)
+    assert status == 2 and len(told.splitlines()) == 1
+    here = worker.versions()
+    assert sentence(told) == (
+        f"The worker {place} cannot grade: it has torch 9.9.9 and not {here['torch']}, "
+        f"numpy 9.9.9 and not {here['numpy']}, so scores may differ; install the same there."
+    )
+    assert stored(root) == 0
+
+
+def test_a_worker_with_other_versions_is_unfit_whenever_it_joins():
+    here = worker.versions()
+    assert worker.obstacle(here, worker.code_digest(), True) == ""
+    other = {"the course": "0.0.0", "Python": "2.7", "scipy-of-old": "1.0"}
+    for name, wanted in other.items():
+        terms = {"wanted": here | {name: wanted}, "digest": worker.code_digest(), "unconfined": True}
+        with pytest.raises(worker.Unfit, match=f"has {name} {re.escape(here.get(name, '(missing)'))} and not {wanted}"):
+            worker.station_of("a run", terms, b"")
 
 
 def test_a_worker_without_a_sandbox_is_named_and_runs_nothing_unconfined(root, address, tmp_path):
@@ -285,6 +337,67 @@ def test_a_worker_without_a_sandbox_is_named_and_runs_nothing_unconfined(root, a
         assert grade_there(root, address, "--student", "ada", environment=allowed)[1].startswith("1 graded")
     [(notebook, _)] = graded(root).values()
     assert notebook.metadata.course_grading.confined is False
+
+
+def test_a_worker_without_a_warm_start_grades_and_is_named_once(root, address, tmp_path):
+    cold = """
+        from course.grading.warm.process import NoFork, WarmProcess
+        def start(self):
+            raise NoFork("none here")
+        WarmProcess.start = start
+        """
+    environment = trap(tmp_path, "course.grading.many.station", cold)
+    with a_worker(address, tmp_path / "one", "--nthreads", "2", environment=environment) as (_, place):
+        status, said, told = grade_there(root, address, "--student", "ada", "--student", "cyd")
+    assert status == 0 and said.startswith("2 graded"), told
+    assert told.count(f"The worker {place} grades slowly, since it has no warm start; its log says why.") == 1
+    assert "every kernel is cold: none here" in (tmp_path / "one" / "worker.log").read_text()
+
+
+def test_a_gradebook_on_postgresql_is_written_here_and_out_of_reach_there(
+    root, address, onto_postgres, postgres, once, tmp_path
+):
+    onto_postgres(root)
+    with a_worker(address, tmp_path / "one", "--nthreads", "2", before=hidden(postgres.folder)):
+        status, said, told = grade_there(root, address)
+    assert status == once[1][0] and sorted(said.splitlines()) == sorted(once[1][1].splitlines()), told
+    assert gradebook(root) == gradebook(once[0])
+    assert without_ids(graded(root)) == without_ids(graded(once[0]))
+
+
+@pytest.fixture
+def certified(tmp_path):
+    """Dask's settings, as environment variables, for TLS with a certificate that all sides share."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is missing")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=cluster")
+    there = ("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+    subprocess.run(["openssl", "req", *kind, *there], check=True, capture_output=True)
+    settings = {"CA_FILE": certificate}
+    for side in ("SCHEDULER", "WORKER", "CLIENT"):
+        settings |= {f"{side}__CERT": certificate, f"{side}__KEY": key}
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in settings.items()}
+
+
+def test_tls_is_set_up_by_dasks_own_settings_and_its_lack_is_told(root, certified, tmp_path):
+    with scheduler(tmp_path / "scheduler", "--protocol", "tls", **certified) as (_, address):
+        assert address.startswith("tls://")
+        status, _, told = grade_there(root, address)
+        assert status == 2 and len(told.splitlines()) == 1
+        assert sentence(told).startswith(
+            f"No Dask scheduler answers at {address} (no certificate for TLS is set here); "
+        )
+        assert "distributed.comm.tls in Dask's settings" in told
+        plain = address.replace("tls://", "tcp://")
+        status, _, told = grade_there(root, plain, environment=certified)
+        assert status == 2 and len(told.splitlines()) == 1
+        assert sentence(told).startswith(f"No Dask scheduler answers at {plain} (")
+        assert "with TLS it begins with tls://" in told
+        with a_worker(address, tmp_path / "one", "--nthreads", "2", environment=certified) as (_, place):
+            assert place.startswith("tls://")
+            status, said, told = grade_there(root, address, environment=certified)
+    assert status == 1 and said.startswith("4 graded, 1 not gradable"), told
 
 
 def test_lessons_travel_whole_and_the_gradebooks_address_stays(root, tmp_path):
