@@ -165,4 +165,4 @@ def read(text):
     try:
         return nbformat.reads(text.removeprefix("\ufeff"), as_version=4)
     except Exception as error:
-        raise ValueError(f"not a notebook: {type(error).__name__}; download it again as .ipynb") from error
+        raise ValueError("not a notebook, or not a whole one; save it, and download it again as .ipynb") from error

@@ -5,8 +5,7 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course import handin
-from course.__main__ import main
+from course import commands, handin
 
 
 def solution(text, name="double"):
@@ -76,7 +75,7 @@ def test_command_ends_with_status(tmp_path):
     nbformat.write(lesson(RIGHT, test_cell()), ready)
     nbformat.write(lesson(solution("def double(x):\n    return x"), test_cell()), blank)
     damaged.write_text('{"cells": [')
-    results = {path.stem: CliRunner().invoke(main, ["check", str(path)]) for path in (ready, blank, damaged)}
+    results = {path.stem: CliRunner().invoke(commands.course, ["check", str(path)]) for path in (ready, blank, damaged)}
     assert {name: result.exit_code for name, result in results.items()} == {"ready": 0, "blank": 1, "damaged": 1}
     assert "test_double fails" in results["blank"].output
     assert "not a notebook" in results["damaged"].output

@@ -4,7 +4,7 @@ import re
 
 import nbformat
 
-from course.__main__ import main
+from course import commands
 from tests.judging.lesson import ROOT, lesson_names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_every_make_target_exists():
 
 def test_every_course_command_exists():
     named = set(re.findall(r"(?:^|[`/])course ([a-z]+)(?:`|$| )", ALL_DOCS, re.MULTILINE))
-    assert named <= set(main.list_commands(None)) | {"check"}
+    assert named <= set(commands.course.list_commands(None)) | {"check"}
     assert {"lab", "demo"} <= named
 
 

@@ -4,15 +4,7 @@ import datetime
 
 import click
 
-from course.grading.coursefolder import (
-    Trouble,
-    assignment_names,
-    has_gradebook,
-    open_course,
-    open_gradebook,
-    pick_assignments,
-    step_folder,
-)
+from course.trouble import Trouble
 
 
 @click.command()
@@ -38,6 +30,7 @@ def command(archives, assignment, roster, keep, due, course_dir):
     from course.grading.collect.lessons import course_lessons
     from course.grading.collect.run import Collector
     from course.grading.collect.store import Store
+    from course.grading.coursefolder import assignment_names, open_course, pick_assignments, step_folder
     from course.grading.progress import Bar
     from course.grading.stopping import stoppable
 
@@ -63,6 +56,7 @@ def command(archives, assignment, roster, keep, due, course_dir):
 
 def _people_and_dates(course, roster):
     """The class list, from the CSV or else the gradebook, and each assignment's due date (UTC)."""
+    from course.grading.coursefolder import has_gradebook, open_gradebook
     from course.grading.roster import Roster, gradebook_roster, read_roster
 
     people = read_roster(roster) if roster else Roster([])

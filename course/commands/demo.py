@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from course.trouble import Trouble
+
 
 @click.command()
 @click.option("--course-dir", type=click.Path(path_type=Path, exists=True), default=".", help="The course folder.")
@@ -11,4 +13,10 @@ def command(course_dir):
     """Release, grade and give feedback to a made-up class in demo/, a course folder of its own."""
     from course.grading import demo  # nbgrader and all it brings load only when they are wanted
 
-    demo.run(course_dir.resolve())
+    root = course_dir.resolve()
+    if not (root / "source" / demo.LESSON).is_dir():
+        raise Trouble(f"{root} holds no lessons in source/; run this in the course folder, or name it by --course-dir.")
+    try:
+        demo.run(root)
+    except OSError as error:
+        raise Trouble(f"The demonstration stopped ({error}); mend this and run it again.") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from course.grading.coursefolder import Trouble, open_course, open_gradebook, pick_assignments, step_folder
+from course.trouble import Trouble
 
 SHOWN = 20  # remarks; a template of another course would bring one for each row
 
@@ -28,6 +28,7 @@ SHOWN = 20  # remarks; a template of another course would bring one for each row
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
 def command(platform, assignment, template, roster, absent_as_zero, feedback, to, course_dir):
     """Write grades as CSV, or feedback as zip, for a learning platform to import."""
+    from course.grading.coursefolder import open_course, open_gradebook, pick_assignments
     from course.grading.export.results import read_grades
     from course.grading.roster import read_roster
 
@@ -85,6 +86,7 @@ def _template_rows(path):
 
 def _export_feedback(course, grades, assignments, platform, to):
     from course.grading.collect.store import Store
+    from course.grading.coursefolder import step_folder
     from course.grading.export.cells import write_whole
     from course.grading.export.feedback import find_feedback, zip_feedback
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import click
 
+from course.trouble import Trouble
+
 
 def copy_missing(release, work):
     """Copy each released notebook that work/ does not hold yet; returns the names that were copied."""
     notebooks = sorted(release.glob("*/*.ipynb"))
     if not notebooks:
-        raise click.ClickException(f"no lessons in {release}: run this in the course folder, or make release first")
+        raise Trouble(f"There are no lessons in {release}/; run this in the course folder, or `make release` first.")
     work.mkdir(exist_ok=True)
     new = [notebook for notebook in notebooks if not (work / notebook.name).exists()]
     for notebook in new:
@@ -23,17 +25,34 @@ def copy_missing(release, work):
 
 
 def free_port(wanted):
-    """wanted, or the next port that nothing listens on. ClickException when 20 in a row are in use."""
+    """wanted, or the next port that nothing listens on. Trouble when 20 in a row are in use."""
     for port in range(wanted, wanted + 20):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)):
                 return port
-    raise click.ClickException(f"ports {wanted} to {wanted + 19} are all in use: choose another with --port")
+    raise Trouble(f"The ports {wanted} to {wanted + 19} are all in use; choose another with --port.")
+
+
+def status_of(command, folder):
+    """Run a program in folder to its end, and return its exit status.
+
+    Ctrl-C reaches the program too, which answers it itself: JupyterLab asks, and then ends its kernels.
+    """
+    with subprocess.Popen(command, cwd=folder) as program:
+        while True:
+            try:
+                return program.wait()
+            except KeyboardInterrupt:
+                continue
 
 
 @click.command()
 @click.option(
-    "--port", default=8888, show_default=True, help="Port to listen on; the next free one is taken when it is in use."
+    "--port",
+    type=click.IntRange(1024, 65500),
+    default=8888,
+    show_default=True,
+    help="Port to listen on; the next free one is taken when it is in use.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open a browser window.")
 @click.option("--release", type=click.Path(path_type=Path), default="release", help="Where the released lessons are.")
@@ -42,7 +61,10 @@ def free_port(wanted):
 )
 def command(port, browser, release, work):
     """Open the course in JupyterLab, in a folder of your own."""
-    copied = copy_missing(release, work)
+    try:
+        copied = copy_missing(release, work)
+    except OSError as error:
+        raise Trouble(f"The lessons cannot be copied to {work}/ ({error}); name another folder with --work.") from error
     click.echo(
         f"Copied to {work}/: {', '.join(copied)}."
         if copied
@@ -59,4 +81,4 @@ def command(port, browser, release, work):
         lab.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         lab.append("--allow-root")  # in a container there is often no other user
-    sys.exit(subprocess.run(lab, cwd=work).returncode)
+    sys.exit(status_of(lab, work))

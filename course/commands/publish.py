@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from course.trouble import Trouble
+
 # Everything else (source, tests with their answers, submissions, grades) stays here.
 FOR_STUDENTS = (
     "release",
@@ -40,6 +42,11 @@ def publish(root, folder):
 def command(folder, course_dir):
     """Write into FOLDER what students may see: lessons and package, no solution, no hidden test, no answer."""
     if folder.resolve() == course_dir.resolve():
-        raise click.ClickException("the folder to publish to is the course folder itself: name another one")
-    publish(course_dir, folder)
+        raise Trouble("The folder to publish to is the course folder itself; name another one.")
+    if lacking := [name for name in FOR_STUDENTS if not (course_dir / name).exists()]:
+        raise Trouble(f"{course_dir.resolve()} is not a whole course folder: it lacks {', '.join(lacking)}.")
+    try:
+        publish(course_dir, folder)
+    except OSError as error:
+        raise Trouble(f"{folder} was not written to its end ({error}); mend this and run it again.") from error
     click.echo(f"{folder} holds what students may see. Commit it, tag it with the version, and push.")

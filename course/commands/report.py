@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from course.grading.coursefolder import Trouble, open_course, open_gradebook, pick_assignments
+from course.trouble import Trouble
 
 
 @click.command()
@@ -16,6 +16,7 @@ def command(assignments, to, course_dir):
 
     The page names no student and can be projected; totals.csv and look_alike.csv do name them.
     """
+    from course.grading.coursefolder import open_course, open_gradebook, pick_assignments
     from course.grading.export.cells import write_whole
     from course.grading.progress import Bar
     from course.grading.report.gather import read_grades, read_notebooks

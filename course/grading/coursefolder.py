@@ -4,18 +4,13 @@ import contextlib
 import os
 from pathlib import Path
 
-import click
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import create_engine, inspect, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from traitlets.config.loader import Config, PyFileConfigLoader
 
-
-class Trouble(click.ClickException):
-    """One sentence for the instructor, and exit status 2."""
-
-    exit_code = 2
+from course.trouble import Trouble
 
 
 def open_course(root="."):

@@ -6,6 +6,7 @@ It lives in ``demo/``, a course folder of its own, so that nothing of a real cla
 import json
 import shutil
 import subprocess
+import time
 
 import click
 import nbformat
@@ -13,7 +14,9 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from course.grading.intake import Verdict
-from course.grading.intake.places import Places
+from course.grading.intake.places import KEPT, Places
+from course.grading.progress import Bar
+from course.trouble import Trouble
 
 LESSON = "02_how_it_works"
 
@@ -98,8 +101,12 @@ def run(root):
         place = folder / "submitted" / student / LESSON
         place.mkdir(parents=True)
         (place / name).write_text(text, encoding="utf-8")
-    nbgrader(folder, f"Grading {len(submissions)} submissions of {LESSON}", "autograde", LESSON, may_fail=True)
-    nbgrader(folder, "Writing feedback", "generate_feedback", LESSON, may_fail=True)
+    graded, pages = f"autograded/{KEPT}/{LESSON}/*/*.json", f"feedback/*/{LESSON}/*.html"
+    total = len(submissions)
+    nbgrader(
+        folder, f"Grading {total} submissions of {LESSON}", "autograde", LESSON, may_fail=True, makes=(total, graded)
+    )
+    nbgrader(folder, "Writing feedback", "generate_feedback", LESSON, may_fail=True, makes=(total, pages))
     nbgrader(folder, "Exporting grades", "export", "--to=grades.csv")
     click.echo("\n" + table(folder, submissions))
     click.echo(f"\nFeedback: {folder}/feedback/<student>/{LESSON}/{LESSON}.html")
@@ -113,14 +120,35 @@ def solutions_of(source):
     return {meta["grade_id"]: text for meta, text in cells if meta.get("solution")}
 
 
-def nbgrader(folder, what, *arguments, may_fail=False):
-    """Run one nbgrader command in folder; its log goes to a file there. ClickException when it fails."""
+def nbgrader(folder, what, *arguments, may_fail=False, makes=None):
+    """Run one nbgrader command in folder; its log goes to a file there. Trouble when it fails.
+
+    ``makes``, how many files it makes at most and the pattern of their paths, is shown as progress.
+    """
     click.echo(f"{what} ...")
     log = folder / f"{arguments[0]}.log"
     with log.open("w", encoding="utf-8") as stream:
-        finished = subprocess.run(["nbgrader", *arguments], cwd=folder, stdout=stream, stderr=subprocess.STDOUT)
-    if finished.returncode and not may_fail:
-        raise click.ClickException(f"nbgrader {arguments[0]} failed: see {log}")
+        process = subprocess.Popen(["nbgrader", *arguments], cwd=folder, stdout=stream, stderr=subprocess.STDOUT)
+        try:
+            if makes:
+                show_progress(process, folder, *makes)
+            failed = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+    if failed and not may_fail:
+        raise Trouble(f"nbgrader {arguments[0]} failed; {log} says why.")
+
+
+def show_progress(process, folder, total, pattern):
+    """Count the files under folder that fit pattern until the process that makes them ends."""
+    with Bar(total) as progress:
+        shown = 0
+        while shown < total and process.poll() is None:
+            time.sleep(0.2)
+            for _ in list(folder.glob(pattern))[shown:]:
+                progress.done()
+                shown += 1
 
 
 def table(folder, submissions):

@@ -8,10 +8,10 @@ tqdm.monitor_interval = 0  # its thread, which processes that are forked would n
 
 
 class Bar:
-    """Progress on stderr, with the rate and the time left; ``unit`` is what is counted."""
+    """Progress on stderr, with the rate and the time left; ``unit`` is what is counted. Of nothing there is none."""
 
     def __init__(self, total, unit="submissions"):
-        self.bar = tqdm(total=total, unit=f" {unit}", file=sys.stderr, smoothing=0.1)
+        self.bar = tqdm(total=total, unit=f" {unit}", file=sys.stderr, smoothing=0.1, disable=not total)
 
     def __enter__(self):
         return self

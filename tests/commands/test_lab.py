@@ -1,13 +1,18 @@
 """``course lab``: copies what is missing, overwrites nothing, and says when a port is in use."""
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 
-import click
 import pytest
 from click.testing import CliRunner
 
-from course.__main__ import main
-from course.commands.lab import copy_missing, free_port
+from course import commands
+from course.commands.lab import command, copy_missing, free_port
+from course.trouble import Trouble
+from tests.judging.lesson import ROOT
 
 
 def test_copies_only_what_is_not_there(tmp_path):
@@ -23,7 +28,7 @@ def test_copies_only_what_is_not_there(tmp_path):
 
 
 def test_no_release_is_said_in_one_sentence(tmp_path):
-    with pytest.raises(click.ClickException, match="make release"):
+    with pytest.raises(Trouble, match="make release"):
         copy_missing(tmp_path, tmp_path / "work")
 
 
@@ -37,7 +42,31 @@ def test_port_in_use_is_passed_over():
 
 def test_every_subcommand_is_found_and_has_help():
     runner = CliRunner()
-    listing = runner.invoke(main, ["--help"]).output
-    for name in main.list_commands(None):
+    listing = runner.invoke(commands.course, ["--help"]).output
+    for name in commands.course.list_commands(None):
         assert name in listing
-        assert runner.invoke(main, [name, "--help"]).exit_code == 0
+        assert runner.invoke(commands.course, [name, "--help"]).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(tmp_path):
+    (tmp_path / "release" / "01_a").mkdir(parents=True)
+    (tmp_path / "release" / "01_a" / "01_a.ipynb").write_text("released")
+    (tmp_path / "file").touch()
+    result = CliRunner().invoke(
+        command, ["--release", str(tmp_path / "release"), "--work", str(tmp_path / "file" / "work")]
+    )
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: The lessons cannot be copied to ")
+
+
+def test_ctrl_c_is_left_to_the_program_that_asks_before_it_ends(tmp_path):
+    asks = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: (time.sleep(1), sys.exit(7)))\n"
+        "print('ready', flush=True)\ntime.sleep(60)"
+    )
+    waits = f"from course.commands.lab import status_of; print(status_of({[sys.executable, '-c', asks]!r}, '.'))"
+    with subprocess.Popen([sys.executable, "-c", waits], cwd=ROOT, stdout=subprocess.PIPE, process_group=0) as waiting:
+        assert waiting.stdout.readline() == b"ready\n"
+        os.killpg(waiting.pid, signal.SIGINT)
+        assert waiting.stdout.read() == b"7\n"

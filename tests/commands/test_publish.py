@@ -35,5 +35,20 @@ def test_publishing_again_keeps_the_repository(tmp_path):
 
 def test_course_folder_itself_is_refused(tmp_path):
     result = CliRunner().invoke(command, [str(tmp_path), "--course-dir", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "name another one" in result.output
+
+
+def test_a_folder_that_is_no_course_is_told_what_it_lacks(tmp_path):
+    result = CliRunner().invoke(command, [str(tmp_path / "students"), "--course-dir", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {tmp_path} is not a whole course folder: it lacks release, course, ")
+    assert not (tmp_path / "students").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    result = CliRunner().invoke(command, [str(tmp_path / "file" / "students"), "--course-dir", str(ROOT)])
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "was not written to its end" in result.stderr

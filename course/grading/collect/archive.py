@@ -85,11 +85,11 @@ class Budget:
         return swollen or self.total > self.limit or self.entries > MAX_ENTRIES
 
 
-def read(path, scratch):
+def read(path, scratch, show):
     """Entries and refusals of a zip or tar archive, a folder or a single notebook at path.
 
-    Copies go to the empty folder scratch, which the caller removes. Raises Refused when the archive as a whole cannot
-    be trusted or read.
+    Copies go to the empty folder scratch, which the caller removes. ``show(total, unit)`` makes a context with
+    ``done()``, for the progress. Raises Refused when the archive as a whole cannot be trusted or read.
     """
     path = Path(path)
     if path.is_symlink():
@@ -99,17 +99,33 @@ def read(path, scratch):
         return _Reader(copies, Budget(MAX_TOTAL)).folder(path)  # nothing is packed, so no ratio is exceeded
     if not path.is_file():
         raise Refused(f"{path} does not exist.")
-    reader = _Reader(copies, Budget(path.stat().st_size))
+    packed = path.stat().st_size
+    if not packed:
+        raise Refused(f"{path} is empty; download it again.")
     if path.suffix.lower() == ".ipynb":
-        return reader.single(path)
-    with path.open("rb") as stream:
-        return reader.archive(stream, path.name, depth=1)
+        return _Reader(copies, Budget(packed)).single(path)
+    with path.open("rb") as stream, show(packed // MEGABYTE, "MB unpacked") as progress:
+        return _Reader(copies, Budget(packed), _follower(stream, progress)).archive(stream, path.name, depth=1)
+
+
+def _follower(stream, progress):
+    """A function that brings the progress to where the stream is, in whole megabytes."""
+    passed = 0
+
+    def follow():
+        nonlocal passed
+        while passed < stream.tell() // MEGABYTE:
+            passed += 1
+            progress.done()
+
+    return follow
 
 
 class _Reader:
-    def __init__(self, copies, budget):
+    def __init__(self, copies, budget, moved=lambda: None):
         self.copies = copies  # an iterator of unused paths
         self.budget = budget
+        self.moved = moved  # called whenever another piece has been read
 
     def single(self, file):
         if file.stat().st_size > MAX_FILE:
@@ -169,7 +185,7 @@ class _Reader:
             refusals.append(Refusal(inside, f"is an archive {depth} levels deep; ask for the notebook itself"))
             return
         try:
-            own = _Reader(self.copies, Budget(packed, MAX_NESTED, self.budget))
+            own = _Reader(self.copies, Budget(packed, MAX_NESTED, self.budget), self.moved)
             found, refused = own.archive(stream, inside, depth)
         except Refused as why:
             if self.budget.spent():
@@ -186,6 +202,7 @@ class _Reader:
             with opened() as stream:
                 while piece := stream.read(MEGABYTE):
                     size += len(piece)
+                    self.moved()
                     self.budget.count_bytes(where, len(piece))
                     if size > MAX_FILE:
                         refusals.append(Refusal(inside, f"is larger than {MAX_FILE // MEGABYTE} MB"))

@@ -67,7 +67,7 @@ class Collector:
 
     def _keep_all(self, path, scratch):
         """Keep what one archive holds; the (student, assignment) pairs it concerns."""
-        entries, refusals = archive.read(path, scratch)
+        entries, refusals = archive.read(path, scratch, self.show)
         if not any(is_notebook(entry.path) for entry in entries) and not refusals:
             raise archive.Refused(f"{path} holds no notebook, so there was nothing to collect from it.")
         layout = layouts.recognise(entries)
