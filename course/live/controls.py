@@ -57,7 +57,9 @@ def _(parameter: Whole):
     box = widgets.BoundedIntText(**limits, **named(parameter.label, f"{width}px"))
     # The box shows the number and carries the name; a readout would be one more control without a name.
     slider = widgets.IntSlider(**limits, step=parameter.step, readout=False, layout=layout("120px"))
-    return Control(widgets.HBox([box, slider], layout=layout(f"{width + 140}px")), slider, box)
+    # On a narrow or enlarged page the slider goes below the box, which keeps its room.
+    row = widgets.Layout(width=f"{width + 140}px", flex_flow="row wrap")
+    return Control(widgets.HBox([box, slider], layout=row), slider, box)
 
 
 @control.register
@@ -90,4 +92,4 @@ def named(label, width):
 
 
 def layout(width):
-    return widgets.Layout(width=width)
+    return widgets.Layout(width=width, max_width="calc(100% - 4px)")  # beside the margins that every widget has

@@ -278,6 +278,11 @@ def test_it_fits_the_page_and_reads_in_both_themes(notebook, screenshots, width,
         shown.box.screenshot(path=screenshots / f"{name}_{width}_{theme.split()[1].lower()}.png")
         overflow = shown.box.evaluate("box => box.scrollWidth - box.clientWidth")
         assert overflow <= 1, f"{name} is {overflow} pixels too wide"
+        cut = shown.box.evaluate(
+            """box => [...box.querySelectorAll("input, select, .noUi-target")].filter(
+                control => control.getBoundingClientRect().right > box.getBoundingClientRect().right + 1).length"""
+        )
+        assert cut == 0, f"{name} has {cut} controls that end outside of it"
         assert contrast(shown) >= 4.5, name
         narrowest = shown.box.locator("input[type=number]").evaluate_all(
             "all => Math.min(...all.map(i => i.clientWidth))"
