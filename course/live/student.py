@@ -3,7 +3,7 @@
 import copy
 import threading
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -26,10 +26,12 @@ def computing():
     """
     with _one_at_a_time:
         threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+        # Only where it is another: with a device set, every call of torch's takes a way through Python.
+        device = torch.device("cpu") if torch.get_default_device().type != "cpu" else nullcontext()
         torch.set_num_threads(1)
         torch.set_default_dtype(torch.float32)
         try:
-            with torch.no_grad(), torch.device("cpu"), np.errstate(all="ignore"):
+            with torch.no_grad(), device, np.errstate(all="ignore"):
                 yield
         finally:
             torch.set_num_threads(threads)
