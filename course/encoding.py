@@ -38,13 +38,22 @@ def sinusoidal_encoding(seq_len, d_model, base=BASE):
 
 
 def add_sinusoidal_encoding(x):
-    """x (B, T, E) plus the sinusoidal encoding of its T positions, in x's dtype and on its device."""
-    table = torch.as_tensor(sinusoidal_encoding(x.shape[1], x.shape[2]), dtype=x.dtype, device=x.device)
-    return x + table  # (T, E) broadcasts over the batch
+    """x (B, T, E) plus the sinusoidal encoding of its T positions, in x's dtype and on its device.
+
+    TypeError for a tensor of whole numbers.
+    """
+    return x + like(x, sinusoidal_encoding(x.shape[1], x.shape[2]))  # (T, E) broadcasts over the batch
+
+
+def like(x, array):
+    """A NumPy array as a tensor of x's dtype, on its device. TypeError when x cannot hold fractions, as token ids."""
+    if not x.is_floating_point():
+        raise TypeError(f"x is {x.dtype}: positions are encoded in embeddings, which are floating-point")
+    return torch.as_tensor(array, dtype=x.dtype, device=x.device)
 
 
 def rotation_matrix(offset, d_model, base=BASE):
-    """The R (d_model, d_model) with PE(p + offset) = R @ PE(p) for every p; d_model must be even.
+    """The R (d_model, d_model) with PE(p + offset) = R @ PE(p) for every p. ValueError when d_model is odd.
 
     Block i turns the pair (sin, cos) by offset * frequency i; the sign follows that order.
     """
@@ -76,19 +85,23 @@ class LearnedPositionalEncoding(nn.Module):
 def rotate(x, base=BASE):
     """Rotary encoding of x (B, H, T, d_head): pair (2i, 2i+1) at position p turns by p*base**(-2i/d_head).
 
-    Interleaved pairs, as in Su et al. 2021 (RoFormer); apply it to queries and keys, never to values.
+    Interleaved pairs, as in Su et al. 2021 (RoFormer); apply it to queries and keys, never to values. ValueError
+    when d_head is odd, TypeError for a tensor of whole numbers.
     """
     d_head = x.shape[-1]
     if d_head % 2:
         raise ValueError(f"d_head {d_head} is odd: rotary encoding turns pairs of features")
     angles = np.arange(x.shape[-2])[:, None] * frequencies(d_head, base)  # (T, d_head/2)
-    cos, sin = (torch.as_tensor(f(angles), dtype=x.dtype, device=x.device) for f in (np.cos, np.sin))
+    cos, sin = like(x, np.cos(angles)), like(x, np.sin(angles))
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
 
 
 def alibi_slopes(num_heads):
-    """Slope of each head, 2**(-8h/H) for h = 1 ... H (Press et al. 2022); H must be a power of two."""
+    """Slopes (H,) of the heads, 2**(-8h/H) for h = 1 ... H (Press et al. 2022).
+
+    ValueError unless num_heads is a power of two.
+    """
     if num_heads < 1 or num_heads & (num_heads - 1):
         raise ValueError(f"num_heads {num_heads} is not a power of two")
     return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)

@@ -38,9 +38,10 @@ def head_columns(d_model, num_heads):
 
 
 def readable_on(colour):
-    """Black or white, whichever reads better on an RGB(A) colour (relative luminance, WCAG 2)."""
-    red, green, blue = colour[:3]
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "white"
+    """Black or white, whichever has more contrast with an sRGB(A) colour of values from 0 to 1 (WCAG 2.1)."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
 
 
 def attention_path():
@@ -108,7 +109,7 @@ def _arrow(axes, start, end, alpha=1.0):
 
 
 def attention_maps(weights, tokens, title=""):
-    """One map for each head of weights (H, T, S), four in a row, with the tokens on both axes."""
+    """One map for each head of weights (H, T, T), four in a row, with the T tokens on both axes."""
     weights = np.asarray(weights)
     peaks = [np.unravel_index(head.argmax(), head.shape) for head in weights]
     strongest = "; ".join(

@@ -13,3 +13,11 @@ def test_every_head_has_its_map_and_four_stand_in_a_row(num_heads, columns):
     assert all(np.array_equal(axes.images[0].get_array(), head) for axes, head in zip(maps, weights, strict=True))
     assert maps[0].get_subplotspec().get_gridspec().ncols == columns
     assert all(f"head {h} looks hardest from c to c" in picture.alt for h in range(num_heads))
+
+
+@pytest.mark.parametrize(
+    ("colour", "ink"),
+    [((1, 1, 1), "black"), ((0, 0, 0), "white"), ((1, 0, 0), "black"), ((0, 0, 1, 1), "white"), ((0.5,) * 3, "black")],
+)
+def test_ink_is_the_one_with_more_contrast(colour, ink):
+    assert plots.readable_on(colour) == ink  # white on pure red has 4.0 to 1, black 5.3 to 1

@@ -59,6 +59,10 @@ def test_interrupting_keeps_the_model_and_says_how_far_it_came(task, steps, caps
     assert ("after 3 of 50 steps" if steps else "before the first step") in capsys.readouterr().out
 
 
+def test_a_run_of_no_steps_was_not_interrupted(task):
+    assert train(new_model(task), task, steps=0).summary() == "No step: the model is as it was."
+
+
 def test_a_run_shortens_itself_while_nbgrader_grades(task, monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     run = train(new_model(task), task, steps=100_000)
