@@ -1,6 +1,8 @@
 """What an exception inside a student's code says, in one sentence, and what to look at."""
 
 from difflib import get_close_matches
+from inspect import signature
+from traceback import walk_tb
 
 from torch import nn
 
@@ -24,6 +26,14 @@ BY_TEXT = {
     "from the arguments, and fix none.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
+    "index out of range in self": "An nn.Embedding has no such row: hand it the positions, torch.arange(T).",
+    "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
+    "as child module": "This is a layer, and not its numbers: they are in its .weight and .bias.",
+    "as parameter '": "A parameter is written to by its copy_ under torch.no_grad(), or replaced by an nn.Parameter.",
+    "in loading state_dict": "It wants all of the layer's own names: compare yours with list(layer.state_dict()).",
+    "'tuple' and": "A call gave a tuple of results: take the one that is meant, as in out, weights = ...",
+    "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
+    "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
     "is out of bounds for": "An index is beyond the end of its axis: print the shape; is another axis meant?",
     "'key' and 'value'": "In self-attention x is query, key and value: hand it over three times.",
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
@@ -53,8 +63,8 @@ def hint_for(error):
     if isinstance(error, AssertionError):
         return "An assert refuses this: print the values that it compares in the line before it."
     if isinstance(error, NameError):
-        if _belongs_to_self(error):
-            return f"Write self.{error.name}: inside a method, what __init__ has made is reached by self alone."
+        if within := _within_method(error):
+            return within
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
@@ -72,6 +82,8 @@ def hint_for(error):
         return "Something that is no function is called: a * is missing before a bracket, or a name was given away."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
+    if isinstance(error, KeyError):
+        return "The dict has no such key: print list(...) of it, and compare letter for letter."
     if isinstance(error, SystemExit):
         return "Take out exit() or quit(): a function ends with return."
     if isinstance(error, EOFError) or type(error).__name__ == "StdinNotImplementedError":
@@ -87,13 +99,17 @@ def hint_for(error):
     return "Call the function yourself on a small input and print the shapes along the way."
 
 
-def _belongs_to_self(error):
-    """Whether the name that a NameError misses is an attribute of the self of the function that raised it."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    owner = trace.tb_frame.f_locals.get("self") if trace is not None else None
-    return owner is not None and error.name is not None and hasattr(owner, error.name)
+def _within_method(error):
+    """A hint for a name that is missing in a method, where self or __init__ has it; None for no idea."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    owner, name = frames[-1].f_locals.get("self") if frames else None, error.name
+    if owner is None or name is None:
+        return None
+    if hasattr(owner, name):
+        return f"Write self.{name}: inside a method, what __init__ has made is reached by self alone."
+    if name in signature(type(owner).__init__).parameters:
+        return f"__init__ gets {name}, and no other method knows it: keep it there, self.{name} = {name}."
+    return None
 
 
 def _instead_of(error):

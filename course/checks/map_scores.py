@@ -160,7 +160,10 @@ def _delimiter_slips(weights, tokens):
     yield "Attention *to* a delimiter stands in its column; its row is what the delimiter looks at.", rows.sum((-2, -1))
     yield "Attention *to* a delimiter stands in its column; its row is what it looks at.", rows.mean(-1).sum(-1)
     yield "Attention *to* a delimiter stands in its column; its row is what it looks at.", rows.mean((-2, -1))
-    yield "Attention *to* a delimiter stands in its column; its row is what it looks at.", rows.sum(-1).mean(-1)
+    yield (
+        "Whole rows are added up: a delimiter stands in its column. (And x == a or b is always true: x in (a, b).)",
+        rows.sum(-1).mean(-1),
+    )
     yield "Take the mean over the queries; here it is the sum.", columns.sum((-2, -1))
     yield "This is the attention to all the other tokens.", 1 - columns.sum(-1).mean(-1)
     if others:
@@ -189,6 +192,14 @@ def entropy_map(candidate, sizes):
         weights = maps(size, size, seed=seed + 60)
         expected = head_scores.entropy(weights).item()
         _check_number(candidate(weights), expected, _BITS, _entropy_slips(weights))
+
+
+@check("entropy of small weights")
+def entropy_small(candidate, size):
+    """A map of T = size tokens whose rows hold 1/2, 1/4, 1/8 ... and the last of them twice."""
+    row = torch.tensor([2.0**-k for k in range(1, size)] + [2.0 ** (1 - size)])
+    weights = torch.stack([row.roll(shift) for shift in range(size)])
+    _check_number(candidate(weights), 2 - 2.0 ** (2 - size), _BITS, _entropy_slips(weights))
 
 
 @check("weights that are 0")
@@ -221,6 +232,12 @@ def _entropy_slips(weights):
             "What is added to the weights before the logarithm changes the value: take 1e-12, or torch.xlogy.",
             -(weights * (weights + added).log2()).sum(-1).mean(-1),
         )
+    for floor in (1e-5, 1e-4, 1e-3, 1e-2):
+        if (weights < floor).any():
+            yield (
+                "Small weights count as they are: raise none but the zeros, to 1e-12, or use torch.xlogy.",
+                -(weights * weights.clamp(min=floor).log2()).sum(-1).mean(-1),
+            )
     average = weights.mean(-2)
     yield (
         "Take the entropy of each row, and then the mean; here it is the entropy of the mean row.",

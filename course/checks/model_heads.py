@@ -107,6 +107,8 @@ def strongest(candidate, cases):
         scores[place[0]] *= 0.1  # so that neither its layer nor its head has the largest mean
         scores[:, place[1]] *= 0.1
         scores[tuple(place)] = 1.1
+        if seed % 2:
+            scores -= 2  # all of them negative
         _check_place(candidate(scores), scores, tuple(place))
 
 
@@ -132,6 +134,9 @@ def _check_place(found, scores, place):
         (int(scores.mean(1).argmax()), int(scores.mean(0).argmax())): "Find the largest entry, not the largest means.",
         (0, int(scores[0].argmax())): "This looks at the first layer alone.",
         (len(scores) - 1, int(scores[-1].argmax())): "This looks at the last layer alone.",
+        divmod(
+            int(scores.abs().argmax()), heads
+        ): "The largest is wanted, not the furthest from 0: scores may be negative.",
     }
     check_true(pair == place, "this is not where the largest score stands.", slips.get(pair, _PAIR))
 

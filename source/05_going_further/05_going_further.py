@@ -258,7 +258,8 @@ r"""
 Learned and fixed do equally well; yours among them, as it must. The original paper found the same and chose the
 sinusoids.
 
-The surprise is on the right: rotary reaches about a third and ALiBi no more than no positions at all. Are they worse?
+The surprise is in the other two: rotary reaches about a third and ALiBi no more than no positions at all. Are they
+worse?
 They answer another question. Both tell attention how *far apart* two tokens are. The mirror image of position t is at
 T − 1 − t: a different distance for every t, so what is needed is *where*. On the previous token, below, the order
 turns round. "The best encoding" depends on the task.

@@ -355,7 +355,8 @@ r"""
 
 Which head has the largest score? In one or two lines.
 
-- `scores` is a tensor (L, H), one score for each head of each layer; the largest stands there once.
+- `scores` is a tensor (L, H), one score for each head of each layer, negative ones too; the largest
+  stands there once.
 - The result is a pair `(layer, head)` of whole numbers, counted from 0 (2 points).
 
 <details><summary>Hint</summary>
@@ -593,6 +594,7 @@ exam = Exam(
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.entropy_map(sizes=[5, 7, 2, 11]),
+    map_scores.entropy_small(size=16),
 )
 ### END HIDDEN TESTS
 exam.run()
