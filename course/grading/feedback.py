@@ -111,6 +111,27 @@ def shorten_paths(text):
 HOMES = ("/home", "/root", "/Users", "/tmp", "/var", "/opt", "/srv", "/mnt")
 
 
+# Over nbgrader's page: letters that grow with a projector, lines that fold on a telephone, tests called by their names.
+LEGIBLE = """
+html body { font-size: max(16px, 1vw); }
+div.input_area pre, div.output_area pre { font-size: 0.95em; white-space: pre-wrap; overflow-wrap: anywhere; }
+div.rendered_html { overflow-x: auto; overflow-wrap: anywhere; }
+div.nbgrader_cell .panel-heading { height: auto; overflow-wrap: anywhere; }
+div.output img { max-width: 100%; height: auto; }
+#toc a[href^="#test_"]::after { content: " " attr(href); }
+.anchor-link { visibility: hidden; }
+"""
+
+
+class LegiblePage(CSSHTMLHeaderPreprocessor):
+    """Gives the page its style."""
+
+    def preprocess(self, nb, resources):
+        nb, resources = super().preprocess(nb, resources)
+        resources["inlining"]["css"].append(LEGIBLE)
+        return nb, resources
+
+
 class SanitizeAnswers(SanitizeHTML):
     """Cleans HTML in outputs, and in text that the release does not hold word for word."""
 
@@ -140,4 +161,4 @@ def released_texts(resources):
 
 def feedback_preprocessors():
     """nbgrader's own list for feedback, with ours before the page is made."""
-    return [GetGrades, LookAtNext, HideTests, HideMachine, SanitizeAnswers, CSSHTMLHeaderPreprocessor]
+    return [GetGrades, LookAtNext, HideTests, HideMachine, SanitizeAnswers, LegiblePage]

@@ -15,7 +15,7 @@ from course.grading.report.timing import active_minutes
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SAID = (re.compile(r"^Hint: (.+)$", re.MULTILINE), re.compile(r"^Seen: (.+)$", re.MULTILINE))  # of a CheckFailed
-PLACE = re.compile(r" ?\([^()]*\.py, line \d+\)| ?at 0x[0-9a-f]+|<ipython-input-[^>]*>")  # differs for every student
+PLACE = re.compile(r" ?\([^()]*, line \d+\)| ?at 0x[0-9a-f]+|<ipython-input-[^>]*>")  # differs for every student
 MAX_MESSAGE = 160
 
 

@@ -22,6 +22,8 @@ def headlines(lesson):
     found += _doubtful(lesson)
     if lesson.left_out:
         found.append(f"Totals are without {', '.join(lesson.left_out)}: manual grades are missing.")
+    if lesson.ungraded:
+        found.append(f"{_students(lesson.ungraded)} handed in what could not be graded; ask for the file again.")
     if lesson.pairs:
         pairs = "1 pair" if len(lesson.pairs) == 1 else f"{len(lesson.pairs)} pairs"
         found.append(f"{pairs} of students gave unusual answers that look alike; ask before you conclude.")

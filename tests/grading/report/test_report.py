@@ -72,6 +72,10 @@ def test_a_submission_that_got_no_grade_is_counted_and_spoils_no_total(graded_cl
     CliRunner().invoke(command, ["--course-dir", str(graded.root), LESSON])
     [lesson] = csv.DictReader((graded.root / "reports/lessons.csv").read_text("utf-8-sig").splitlines())
     assert (lesson["students"], lesson["ungraded"], lesson["max_points"]) == ("12", "1", "8")
+    assert (
+        "1 student handed in what could not be graded; ask for the file again."
+        in (graded.root / "reports/report.html").read_text()
+    )
 
 
 def test_the_absent_are_counted_and_not_graded(report):
@@ -231,6 +235,7 @@ def test_what_an_earlier_lesson_writes_is_taught_there(tmp_path):
         ("\x1b[31mHint: Red.\x1b[0m", "Red."),
         ("bad operand\nmore", "ValueError: bad operand"),
         ("invalid syntax (1528021217.py, line 5)", "ValueError: invalid syntax"),
+        ("invalid syntax (<ipython-input-3-9f1c>, line 5)", "ValueError: invalid syntax"),
     ],
 )
 def test_the_hint_is_read_from_the_failing_cell(evalue, message):
