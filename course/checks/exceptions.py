@@ -26,6 +26,7 @@ BY_TEXT = {
     "from the arguments, and fix none.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
+    "only one element tensors": "One number is wanted here, not a tensor of many: a width is q.shape[-1].",
     "index out of range in self": "An nn.Embedding has no such row: hand it the positions, torch.arange(T).",
     "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
     "as child module": "This is a layer, and not its numbers: they are in its .weight and .bias.",

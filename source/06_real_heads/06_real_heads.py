@@ -893,11 +893,11 @@ plot_similarity({"learned": learned, "sinusoidal": fixed})
 # %% [markdown]
 r"""
 **Alike**: neighbours are the most similar, and both curves fall at first. Nobody told the model that positions form a
-line; text did. And neither curve is a measuring tape: both rise again in places.
+line; text did. Neither is a measuring tape: the learned one rises again and again, the other falls ever more slowly.
 
 **Not alike**: two sinusoids at one distance have the same cosine wherever they stand, while the learned curve is a mean
-over pairs that differ. It moves in waves, back up to 0.65 at distances 6 and 12, down to nothing at 21. The sinusoids
-keep 0.48 or more at any distance here, because their slow columns hardly move in 64 steps.
+over pairs that differ. It moves in waves, back up to about 0.65 at distances 6 and 12, down to nothing at 21. The sinusoids
+keep 0.48 or more at any distance here, because their slow columns hardly move.
 
 This is about the vectors. What a head makes of them, you have seen in head 2.
 """
