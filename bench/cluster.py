@@ -26,12 +26,21 @@ def cluster(workers, folder):
         started = [start(log, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")]
         ending.callback(lambda: [process.kill() for process in started])
         while not (found := re.search(r"Scheduler at:\s+(tcp://\S+)", log.read_text())):
-            time.sleep(0.1)
+            wait_for(started)
         options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(folder)]
         started += [start(folder / f"{n}.log", "worker", found[1], *options) for n in range(workers)]
         while sum("Registered to" in (folder / f"{n}.log").read_text() for n in range(workers)) < workers:
-            time.sleep(0.1)
+            wait_for(started)
         yield found[1]
+
+
+def wait_for(processes):
+    """Give them a moment; an error when one has ended already."""
+    if any(process.poll() is not None for process in processes):
+        raise click.ClickException(
+            "a scheduler or worker of Dask ended at once: is attention-course[cluster] installed?"
+        )
+    time.sleep(0.1)
 
 
 def start(log, program, *options):

@@ -1,7 +1,8 @@
 """What a head does, as numbers: how much of its attention goes to the previous token, the next, and so on.
 
 Each score takes attention weights (..., T, T) whose rows sum to one, queries first, and gives a tensor
-(...) with the mean over the queries that have such a token: maps (L, H, T, T) give scores (L, H).
+(...) with the mean over the queries that have such a token, NaN where none has: maps (L, H, T, T) give
+scores (L, H).
 """
 
 import math

@@ -32,6 +32,12 @@ def test_scores_of_uneven_weights_by_hand():
     assert scores.attention_between(weights, ["a", "b", "c"], "c", "b").item() == pytest.approx(0.7)
 
 
+def test_one_token_has_neither_a_previous_nor_a_next():
+    alone = torch.ones(1, 1)
+    assert scores.previous_token_score(alone).isnan() and scores.next_token_score(alone).isnan()
+    assert scores.self_score(alone) == 1 and scores.entropy(alone) == 0
+
+
 def test_entropy_counts_bits():
     assert scores.entropy(torch.full((4, 4), 0.25)).item() == pytest.approx(2)
     assert scores.entropy(shifted(0)).item() == 0

@@ -1,8 +1,9 @@
 """The findings that the lesson prints, held against real runs over three seeds: the large gaps only."""
 
 import pytest
+import torch
 
-from course import experiments
+from course import experiments, tasks
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -25,6 +26,12 @@ def highest(result, label, length=None):
 def per_seed(result, label, length):
     column = result.lengths.index(length) if length else 0
     return result.accuracies[result.labels.index(label), :, column]
+
+
+def test_the_best_guess_without_order_names_the_most_frequent_symbol():
+    tokens, targets = tasks.reversing().draw(20_000, 16, torch.Generator().manual_seed(0))
+    guess = tokens.mode(dim=1).values[:, None]
+    assert (guess == targets).float().mean().item() == pytest.approx(experiments.BEST_GUESS, abs=0.005)
 
 
 def test_reversing_needs_positions():

@@ -3,7 +3,7 @@ import pytest
 
 from course import encoding
 from course.live.encoding_explorer import compute, explore
-from course.live.picture import Text
+from course.live.picture import Line, Text
 from course.live.raster import SCALE, font
 
 POINT = {"seq_len": 20, "d_model": 8, "position": 5, "offset": 3, "base": 10_000, "projected": False}
@@ -99,3 +99,11 @@ def test_the_name_of_the_length_stays_in_its_chart(seq_len, d_model, base):
     width = font(name.size).getlength(name.text) / SCALE
     left = name.x - width if name.anchor == "end" else name.x
     assert left >= 0 and left + width <= panel.width
+
+
+def test_the_legend_tells_lines_apart_without_their_colour():
+    panel = explore().frame.panels[-1]
+    lines = [mark for mark in panel.marks if isinstance(mark, Line) and mark.colour != "ink"]
+    curves = {line.colour: line.dashed for line in lines if len(line.points) > 2}
+    legend = {line.colour: line.dashed for line in lines if len(line.points) == 2}
+    assert legend == curves and set(curves.values()) == {True, False}
