@@ -19,6 +19,7 @@ from course.commands.grade import command
 from course.grading.coursefolder import open_course
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from tests.grading.many.dask_programs import scheduler
 from tests.grading.many.postgres import Server, programs
 from tests.grading.sandbox.conftest import solution
 
@@ -91,6 +92,13 @@ def root(released, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)  # and back: grading changes it
     return shutil.copytree(released, tmp_path / "class")
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    """Where a Dask scheduler listens that has no workers but those of the test."""
+    with scheduler(tmp_path_factory.mktemp("scheduler")) as (_, address):
+        yield address
 
 
 @pytest.fixture(scope="session")

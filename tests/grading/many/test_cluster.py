@@ -1,83 +1,20 @@
 """``course grade --scheduler``: a real scheduler and real workers on loopback, in the place of the pool."""
 
-import contextlib
-import json
-import os
-import re
 import shutil
 import signal
-import socket
 import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
 import nbformat
-import pytest
 
-from course.grading.coursefolder import open_course
-from course.grading.many import parcel, worker
-from course.grading.many.grader import Graded, Result
-from course.grading.many.submissions import Submission
 from course.grading.sandbox.watch import descendants
-from tests.grading.many.conftest import LESSON, RIGHT, ROOT, grade, gradebook, graded, hand_in, lesson
+from tests.grading.many.conftest import LESSON, RIGHT, grade, gradebook, graded, hand_in, lesson
+from tests.grading.many.dask_programs import a_worker, command, grade_there, hidden, scheduler, sentence, stored, trap
 
 READER = RIGHT | {"one": 'one = open("letter.txt").read()'}
 SLOW = RIGHT | {"one": 'import time\ntime.sleep(1)\none = "A"'}
 LONG = RIGHT | {"one": 'import time\ntime.sleep(150)\none = "A"'}
-DEATH = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
-
-
-@contextlib.contextmanager
-def started(log, program, *options, before=(), environment=None, ready):
-    """A Dask program, from the line in its log that says ``ready`` to the end of the block: (process, its address)."""
-    command = [*before, sys.executable, "-m", "dask", program, *options, "--host", "127.0.0.1", "--no-dashboard"]
-    log.parent.mkdir(exist_ok=True)
-    with log.open("w") as stream:
-        process = subprocess.Popen(
-            command, cwd=log.parent, env=os.environ | (environment or {}), stdout=stream, stderr=stream
-        )
-    try:
-        while ready not in log.read_text():
-            assert process.poll() is None, log.read_text()
-            time.sleep(0.1)
-        yield process, re.search(r"(?:Scheduler|worker) at:\s+((?:tcp|tls)://\S+)", log.read_text())[1]
-    finally:
-        process.terminate()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:  # a worker can wait long for a scheduler that has gone
-            process.kill()
-            process.wait()
-
-
-def scheduler(folder, *options, **environment):
-    options = ("--port", "0", *options)
-    return started(folder / "scheduler.log", "scheduler", *options, environment=environment, ready="Scheduler at:")
-
-
-def a_worker(address, folder, *options, **others):
-    """A worker in an empty folder."""
-    options = (address, "--no-nanny", "--local-directory", str(folder), *options)
-    return started(folder / "worker.log", "worker", *options, ready="Registered to", **others)
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    with scheduler(tmp_path_factory.mktemp("scheduler")) as (_, address):
-        yield address
-
-
-def command(root, address, *options, code="from course.__main__ import main; main()"):
-    return [sys.executable, "-c", code, "grade", "--course-dir", str(root), "--scheduler", address, *options]
-
-
-def grade_there(root, address, *options, environment=None, **others):
-    """(exit status, stdout, stderr) of a run in a process of its own: Dask leaves threads behind."""
-    run = command(root, address, *options, **others)
-    done = subprocess.run(run, env=os.environ | (environment or {}), capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
 
 
 def begun(root, address, answers=SLOW):
@@ -92,29 +29,12 @@ def begun(root, address, answers=SLOW):
     return run
 
 
-def stored(root):
-    return len(list(root.glob("autograded/.intake/*/*/graded.json")))
-
-
-def sentence(told):
-    """The one sentence of an error, below the progress bar where there is one."""
-    *_, last = told.strip().splitlines()
-    assert last.startswith("Error: ") and "Traceback" not in told
-    return last.removeprefix("Error: ")
-
-
 def without_ids(notebooks):
     """Graded notebooks without the random names of cells that were made while grading."""
     for content, _ in notebooks.values():
         for cell in content.cells if not isinstance(content, str) else ():
             cell.pop("id")
     return notebooks
-
-
-def hidden(folder):
-    """A command in front of another, which then finds ``folder`` empty."""
-    root = () if os.geteuid() == 0 else ("--map-root-user",)
-    return ("unshare", "--mount", *root, "sh", "-c", f'mount -t tmpfs none "{folder}" && exec "$@"', "sh")
 
 
 def test_workers_that_see_no_course_folder_leave_what_the_pool_leaves(root, address, tmp_path):
@@ -247,113 +167,6 @@ def sabotage(folder, program, module, owner, method):
     )
 
 
-def trap(folder, program, code):
-    """The environment of a worker whose processes of ``program`` run ``code`` before anything else."""
-    (folder / "trap").mkdir()
-    condition = f"if any({program!r} in word for word in sys.orig_argv):"
-    lines = ["import sys", condition, *textwrap.indent(textwrap.dedent(code), "    ").splitlines()]
-    (folder / "trap" / "sitecustomize.py").write_text("\n".join(lines))
-    return {"PYTHONPATH": os.pathsep.join([str(folder / "trap"), os.environ.get("PYTHONPATH", "")])}
-
-
-def test_no_scheduler_ends_in_one_sentence(root):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        silent = "tcp://{}:{}".format(*free.getsockname())
-        status, _, told = grade_there(root, silent)
-    assert status == 2 and told.startswith(f"Error: No Dask scheduler answers at {silent}")
-    assert len(told.splitlines()) == 1
-    for address in (silent, "nonsense"):
-        status, _, told = grade_there(root, address)
-        assert status == 2 and len(told.splitlines()) == 1
-        assert told.startswith(f"Error: No Dask scheduler answers at {address}")
-    assert stored(root) == 0
-
-
-def test_no_workers_end_in_one_sentence(root, address):
-    impatient = "import course.grading.many.cluster as c; c.PATIENCE = 1; from course.__main__ import main; main()"
-    status, _, told = grade_there(root, address, code=impatient)
-    assert status == 2
-    assert sentence(told).startswith(f"The Dask scheduler at {address} has no workers; start some with `dask worker")
-
-
-def test_without_dask_the_way_to_get_it_is_told(root):
-    hidden = "import sys; sys.modules['distributed'] = None; from course.__main__ import main; main()"
-    status, _, told = grade_there(root, "tcp://127.0.0.1:1", code=hidden)
-    assert status == 2 and len(told.splitlines()) == 1
-    assert "needs the Python package distributed; install it with `python -m pip install distributed`" in told
-
-
-def test_jobs_and_a_scheduler_exclude_each_other(root):
-    status, _, told = grade(root, "--scheduler", "tcp://127.0.0.1:1")
-    assert status == 2 and "give one of them" in told
-
-
-def test_a_worker_with_other_code_is_named(root, address, tmp_path):
-    shutil.copytree(ROOT / "course", tmp_path / "other" / "course")
-    with (tmp_path / "other" / "course" / "checks" / "failure.py").open("a") as module:
-        module.write("# changed\n")
-    with a_worker(address, tmp_path / "one", environment={"PYTHONPATH": str(tmp_path / "other")}) as (_, place):
-        status, _, told = grade_there(root, address)
-    assert status == 2 and len(told.splitlines()) == 1
-    assert sentence(told).startswith(f"The worker {place} cannot grade: its code of the course")
-    assert stored(root) == 0
-
-
-def test_a_worker_with_other_libraries_is_named(root, address, tmp_path):
-    for name in ("torch", "numpy"):
-        about = tmp_path / "other" / f"{name}-9.9.9.dist-info"
-        about.mkdir(parents=True)
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.9.9\n")
-    with a_worker(address, tmp_path / "one", environment={"PYTHONPATH": str(tmp_path / "other")}) as (_, place):
-        status, _, told = grade_there(root, address)
-    assert status == 2 and len(told.splitlines()) == 1
-    here = worker.versions()
-    assert sentence(told) == (
-        f"The worker {place} cannot grade: it has torch 9.9.9 and not {here['torch']}, "
-        f"numpy 9.9.9 and not {here['numpy']}, so scores may differ; install the same there."
-    )
-    assert stored(root) == 0
-
-
-def test_a_worker_with_other_versions_is_unfit_whenever_it_joins():
-    here = worker.versions()
-    assert worker.obstacle(here, worker.code_digest(), True) == ""
-    other = {"the course": "0.0.0", "Python": "2.7", "scipy-of-old": "1.0"}
-    for name, wanted in other.items():
-        terms = {"wanted": here | {name: wanted}, "digest": worker.code_digest(), "unconfined": True}
-        with pytest.raises(worker.Unfit, match=f"has {name} {re.escape(here.get(name, '(missing)'))} and not {wanted}"):
-            worker.station_of("a run", terms, b"")
-
-
-def test_a_worker_without_a_sandbox_is_named_and_runs_nothing_unconfined(root, address, tmp_path):
-    (tmp_path / "bin").mkdir()
-    environment = {"PATH": str(tmp_path / "bin"), "COURSE_UNCONFINED": "1"}
-    with a_worker(address, tmp_path / "one", environment=environment) as (_, place):
-        status, _, told = grade_there(root, address)
-        assert status == 2 and len(told.splitlines()) == 1
-        assert sentence(told).startswith(f"The worker {place} cannot grade: bubblewrap is needed")
-        assert stored(root) == 0
-        allowed = {"COURSE_UNCONFINED": "1"}
-        assert grade_there(root, address, "--student", "ada", environment=allowed)[1].startswith("1 graded")
-    [(notebook, _)] = graded(root).values()
-    assert notebook.metadata.course_grading.confined is False
-
-
-def test_a_worker_without_a_warm_start_grades_and_is_named_once(root, address, tmp_path):
-    cold = """
-        from course.grading.warm.process import NoFork, WarmProcess
-        def start(self):
-            raise NoFork("none here")
-        WarmProcess.start = start
-        """
-    environment = trap(tmp_path, "course.grading.many.station", cold)
-    with a_worker(address, tmp_path / "one", "--nthreads", "2", environment=environment) as (_, place):
-        status, said, told = grade_there(root, address, "--student", "ada", "--student", "cyd")
-    assert status == 0 and said.startswith("2 graded"), told
-    assert told.count(f"The worker {place} grades slowly, since it has no warm start; its log says why.") == 1
-    assert "every kernel is cold: none here" in (tmp_path / "one" / "worker.log").read_text()
-
-
 def test_a_gradebook_on_postgresql_is_written_here_and_out_of_reach_there(
     root, address, onto_postgres, postgres, once, tmp_path
 ):
@@ -363,77 +176,3 @@ def test_a_gradebook_on_postgresql_is_written_here_and_out_of_reach_there(
     assert status == once[1][0] and sorted(said.splitlines()) == sorted(once[1][1].splitlines()), told
     assert gradebook(root) == gradebook(once[0])
     assert without_ids(graded(root)) == without_ids(graded(once[0]))
-
-
-@pytest.fixture
-def certified(tmp_path):
-    """Dask's settings, as environment variables, for TLS with a certificate that all sides share."""
-    if not shutil.which("openssl"):
-        pytest.skip("openssl is missing")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=cluster")
-    there = ("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
-    subprocess.run(["openssl", "req", *kind, *there], check=True, capture_output=True)
-    settings = {"CA_FILE": certificate}
-    for side in ("SCHEDULER", "WORKER", "CLIENT"):
-        settings |= {f"{side}__CERT": certificate, f"{side}__KEY": key}
-    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in settings.items()}
-
-
-def test_tls_is_set_up_by_dasks_own_settings_and_its_lack_is_told(root, certified, tmp_path):
-    with scheduler(tmp_path / "scheduler", "--protocol", "tls", **certified) as (_, address):
-        assert address.startswith("tls://")
-        status, _, told = grade_there(root, address)
-        assert status == 2 and len(told.splitlines()) == 1
-        assert sentence(told).startswith(
-            f"No Dask scheduler answers at {address} (no certificate for TLS is set here); "
-        )
-        assert "distributed.comm.tls in Dask's settings" in told
-        plain = address.replace("tls://", "tcp://")
-        status, _, told = grade_there(root, plain, environment=certified)
-        assert status == 2 and len(told.splitlines()) == 1
-        assert sentence(told).startswith(f"No Dask scheduler answers at {plain} (")
-        assert "with TLS it begins with tls://" in told
-        with a_worker(address, tmp_path / "one", "--nthreads", "2", environment=certified) as (_, place):
-            assert place.startswith("tls://")
-            status, said, told = grade_there(root, address, environment=certified)
-    assert status == 1 and said.startswith("4 graded, 1 not gradable"), told
-
-
-def test_lessons_travel_whole_and_the_gradebooks_address_stays(root, tmp_path):
-    course = open_course(root)
-    course.config.CourseDirectory.db_url = "postgresql://teacher:secret@host/grades"
-    course.config.SandboxedExecute.output_limit = 12345
-    content = parcel.pack_lessons(course, {LESSON: {}})
-    assert b"secret" not in content and str(root).encode() not in content
-    there = parcel.unpack_lessons(content).lay_out(tmp_path / "there")
-    assert there.config.SandboxedExecute.output_limit == 12345
-    file = Path("source", LESSON, f"{LESSON}.ipynb")
-    assert (tmp_path / "there" / file).read_bytes() == (root / file).read_bytes()
-
-
-def test_submissions_travel_with_their_data_and_no_link_is_followed(tmp_path):
-    folder, there = tmp_path / "here", tmp_path / "there"
-    folder.mkdir()
-    there.mkdir()
-    (folder / "letter.txt").write_bytes(b"A\x00")
-    (folder / "numpy.py").write_text("a module could shadow the real one")
-    (folder / "passwd").symlink_to("/etc/passwd")
-    content = parcel.pack_submission(Submission("ada", LESSON, str(folder), "digest", {"a.ipynb": b"{}"}))
-    submission = parcel.unpack_submission(content, there)
-    assert submission == Submission("ada", LESSON, str(there), "digest", {"a.ipynb": b"{}"})
-    assert {path.name: path.read_bytes() for path in there.iterdir()} == {"letter.txt": b"A\x00"}
-
-
-def test_results_come_back_the_same_and_cannot_say_whose_they_are():
-    submission = Submission("ada", LESSON, "", "digest", timestamp="2026-03-31 23:59:00 UTC")
-    notebook = Graded(
-        {"verdict": "graded"}, "text \ud800", {"a": 0.5, "b": None}, {"a": None}, (("one", "died"),), ("two",)
-    )
-    for result in (
-        Result("ada", LESSON, "digest", submission.timestamp, {"notebook": notebook}, 1.5),
-        Result("ada", LESSON, "digest", submission.timestamp, {}, failure="why"),
-    ):
-        reply = json.loads(parcel.pack_result(result))
-        assert "ada" not in reply.values()
-        assert parcel.unpack_result(reply, submission) == result
