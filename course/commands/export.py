@@ -7,8 +7,6 @@ import click
 
 from course.trouble import Trouble
 
-SHOWN = 20  # remarks; a template of another course would bring one for each row
-
 
 @click.command()
 @click.option(
@@ -37,7 +35,7 @@ def command(platform, assignment, template, roster, absent_as_zero, feedback, to
     with open_gradebook(course) as gradebook:
         assignments = pick_assignments(course, assignment, [a.name for a in gradebook.assignments])
         grades = read_grades(gradebook, assignments, people)
-    if not grades.results:
+    if all(result.score is None for result in grades.results.values()):
         raise Trouble("Nothing has been graded yet, so there is nothing to export; grade first.")
     try:
         if feedback:
@@ -50,10 +48,11 @@ def command(platform, assignment, template, roster, absent_as_zero, feedback, to
 
 def _export_grades(course, grades, assignments, platform, to, template, absent):
     from course.grading.export.cells import csv_text, write_whole
+    from course.grading.export.remarks import listed
     from course.grading.export.tables import TABLES, NotATemplate
 
     if platform not in TABLES:
-        raise Trouble(f"Grades are not exported for {platform}: use --for plain, or add --feedback.")
+        raise Trouble(f"There is no table of grades for {platform}; use --for plain, or add --feedback.")
     if template and platform not in ("canvas", "moodle"):
         raise Trouble(f"--template is for Canvas and Moodle; {platform} needs none.")
     target = Path(to or Path(course.root, "exports", f"grades_{platform}.csv"))
@@ -63,10 +62,12 @@ def _export_grades(course, grades, assignments, platform, to, template, absent):
         raise Trouble(str(reason)) from reason
     encoding = "utf-8-sig" if platform == "plain" else "utf-8"  # spreadsheets read UTF-8 by the mark
     write_whole(target, csv_text(rows).encode(encoding))
-    click.echo(f"Wrote {target}: {len(grades.results)} grades of {len(assignments)} assignments.")
-    waiting = sum(result.waiting for result in grades.results.values())
-    if waiting:
+    graded = [result for result in grades.results.values() if result.score is not None]
+    click.echo(f"Wrote {target}: {len(graded)} grades, {', '.join(assignments)}.")
+    if waiting := sum(result.waiting for result in graded):
         click.echo(f"Without the manual grades that are still missing for {waiting} of them.", err=True)
+    if ungraded := grades.ungraded():
+        click.echo(f"Left empty, because nothing in it could be graded yet: {listed(ungraded)}.", err=True)
     _remark(remarks)
 
 
@@ -114,6 +115,8 @@ def _export_feedback(course, grades, assignments, platform, to):
 
 
 def _remark(remarks):
+    from course.grading.export.remarks import SHOWN
+
     for remark in remarks[:SHOWN]:
         click.echo(remark, err=True)
     if len(remarks) > SHOWN:

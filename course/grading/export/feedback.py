@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from course.grading.collect.layouts import blackboard, canvas, moodle
 from course.grading.collect.layouts.handed import match_part
+from course.grading.export.remarks import listed
 from course.grading.roster import Student
 
 REFUSED_CHARACTERS = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
@@ -48,7 +49,7 @@ def zip_feedback(items, platform):
                 names.add(name.casefold())
                 archive.write(item.path, name)
     if nameless:
-        remarks.append(f"Left out, {MISSING[platform]}: {', '.join(nameless)}.")
+        remarks.append(f"Left out, {MISSING[platform]}: {listed(nameless)}.")
     return buffer.getvalue(), len(names), remarks
 
 

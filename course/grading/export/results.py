@@ -3,23 +3,27 @@
 import datetime
 from typing import NamedTuple
 
-from nbgrader.api import Assignment, SubmittedAssignment
+from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import or_
 
 from course.grading.roster import Roster, Student, gradebook_roster
 
 
 class Result(NamedTuple):
-    """A student's grade for one assignment; ``waiting`` when part of it still needs a manual grade."""
+    """A student's grade for one assignment; ``waiting`` when part of it still needs a manual grade.
 
-    score: float
+    ``score`` is None where no part has a grade, because the file could not be graded.
+    """
+
+    score: float | None
     penalty: float
     when: datetime.datetime | None
     seconds_late: float
     waiting: bool
 
     def final(self):
-        """The score less the late penalty, never below zero."""
-        return max(0.0, self.score - self.penalty)
+        """The score less the late penalty, never below zero; None without a score."""
+        return None if self.score is None else max(0.0, self.score - self.penalty)
 
 
 class Grades(NamedTuple):
@@ -29,10 +33,14 @@ class Grades(NamedTuple):
     maximum: dict
     results: dict
 
-    def final(self, student_id, assignment):
-        """The final score, or None without a submission."""
+    def final(self, student_id, assignment, absent=None):
+        """The final score, ``absent`` without a submission, or None where it could not be graded."""
         result = self.results.get((student_id, assignment))
-        return None if result is None else result.final()
+        return absent if result is None else result.final()
+
+    def ungraded(self):
+        """Ids of the students who handed in what could not be graded, in order."""
+        return sorted({student for (student, _), result in self.results.items() if result.score is None})
 
 
 def read_grades(gradebook, assignments, roster=None):
@@ -42,11 +50,25 @@ def read_grades(gradebook, assignments, roster=None):
         maximum[name] = gradebook.find_assignment(name).max_score
         submissions = gradebook.db.query(SubmittedAssignment).join(Assignment).filter(Assignment.name == name)
         extra = {s.id: (s.late_submission_penalty, s.total_seconds_late) for s in submissions}
+        graded = _graded(gradebook, name)
         for row in gradebook.submission_dicts(name):
             penalty, late = extra[row["id"]]
+            score = row["score"] if row["id"] in graded else None
             waiting = bool(row["needs_manual_grade"])
-            results[row["student"], name] = Result(row["score"], penalty, row["timestamp"], late, waiting)
+            results[row["student"], name] = Result(score, penalty, row["timestamp"], late, waiting)
     return Grades(_merged(gradebook_roster(gradebook), roster), maximum, results)
+
+
+def _graded(gradebook, assignment):
+    """Ids of the submissions of which any part has a grade; nbgrader counts the others as 0 points."""
+    rows = (
+        gradebook.db.query(SubmittedNotebook.assignment_id)
+        .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .filter(Assignment.name == assignment, or_(Grade.auto_score.isnot(None), Grade.manual_score.isnot(None)))
+    )
+    return {submission for (submission,) in rows.distinct()}
 
 
 def _merged(own, extra):

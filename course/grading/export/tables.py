@@ -134,8 +134,8 @@ TABLES = {"plain": plain, "canvas": canvas, "moodle": moodle, "gradescope": grad
 
 
 def _score(grades, student_id, assignment, absent, factor=1.0):
-    score = grades.final(student_id, assignment)
-    return absent if score is None else round(score * factor, 4)
+    score = grades.final(student_id, assignment, absent)
+    return score if score is None else round(score * factor, 4)
 
 
 def _student_id(grades, record):

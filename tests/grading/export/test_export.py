@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from course.commands.collect import command as collect
 from course.commands.export import command
 from course.grading.export.cells import csv_text, read_rows, safe
+from course.grading.export.remarks import listed
 
 LESSON = "02_how_it_works"
 ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
@@ -54,6 +55,23 @@ def test_plain_has_every_student_and_every_assignment(export):
 def test_absent_as_zero(export):
     _, records = export("--absent-as-zero")
     assert {r["final_score"] for r in records if r["student_id"] == "s023"} == {"0"}
+
+
+@pytest.mark.parametrize("platform", ["plain", "canvas", "moodle", "gradescope"])
+def test_what_could_not_be_graded_is_no_zero(platform, export):
+    with Gradebook(f"sqlite:///{export.root}/gradebook.db") as gradebook:
+        gradebook.add_student("late")
+        gradebook.add_submission(LESSON, "late")
+        gradebook.engine.dispose()
+    result, records = export("--for", platform, "-a", LESSON, "--absent-as-zero")
+    column = {"plain": "final_score"}.get(platform, LESSON)
+    assert [r[column] for r in records if "late" in r.values()] == [""]
+    assert "nothing in it could be graded yet: late." in result.stderr
+
+
+def test_a_long_list_of_students_is_cut():
+    assert listed(["ann", "bob"]) == "ann, bob"
+    assert listed(f"s{n}" for n in range(300)).endswith("s19 and 280 more")
 
 
 def test_names_survive_quotes_commas_and_accents_and_formulas_become_text(export):
