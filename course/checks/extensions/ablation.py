@@ -5,7 +5,7 @@
 
 import torch
 
-from course.attention import ablate_head, merge_heads, scaled_dot_product_attention, split_heads
+from course.attention import ablate_head, merge_heads, scaled_dot_product_attention
 from course.checks.compare import agrees, check_close, check_shape, check_tensor, check_true, dtype_name
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
@@ -95,7 +95,7 @@ def _output(result, x):
 @torch.no_grad()
 def mistaken_ablations(layer, x, head):
     """(hint, output) for what people return instead of the output without ``head``."""
-    q, k, v = (split_heads(project(x), layer.num_heads) for project in (layer.q_proj, layer.k_proj, layer.v_proj))
+    q, k, v = layer.project(x)
     heads, _ = scaled_dot_product_attention(q, k, v)
     yield from _mistaken_choices(layer, heads, head)
     yield from _mistaken_places(layer, x, heads, head)
