@@ -2,6 +2,7 @@
 
 from difflib import get_close_matches
 from inspect import signature
+from sys import stdlib_module_names
 from traceback import walk_tb
 
 from torch import nn
@@ -16,9 +17,11 @@ SHAPES_DO_NOT_FIT = (
 )
 WHOLE = "Sizes and indices are whole numbers: divide them by //, because / makes a float."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
+IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
 BY_TEXT = {
     "but got float": WHOLE,
-    "not float": WHOLE,
+    "int, not float": WHOLE,
+    "ints, not float": WHOLE,
     "'float' object cannot be interpreted as an integer": WHOLE,
     "slice indices must be integers": WHOLE,
     "values to unpack": "The names left of = and the values right of it differ in number: print those values.",
@@ -26,6 +29,9 @@ BY_TEXT = {
     "from the arguments, and fix none.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
+    "must be Tensor, not": "The functions of torch take tensors; np and math have the same ones for numbers.",
+    "as a data type": "The shape is one argument, with brackets of its own: np.zeros((rows, columns)).",
+    "has no attribute 'cmap'": IMAGE,
     "only one element tensors": "One number is wanted here, not a tensor of many: a width is q.shape[-1].",
     "index out of range in self": "An nn.Embedding has no such row: hand it the positions, torch.arange(T).",
     "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
@@ -35,13 +41,13 @@ BY_TEXT = {
     "'tuple' and": "A call gave a tuple of results: take the one that is meant, as in out, weights = ...",
     "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
     "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
-    "is out of bounds for": "An index is beyond the end of its axis: print the shape; is another axis meant?",
+    "is out of bounds for": "An index is beyond the end of its axis, the size minus 1; or is another axis meant?",
     "'key' and 'value'": "In self-attention x is query, key and value: hand it over three times.",
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
     "_forward_unimplemented": NO_FORWARD,
     "unexpected keyword argument": "That call knows no argument of this name: look at help(...) of what is called.",
-    "No mappable was found": "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax).",
+    "No mappable was found": IMAGE,
     "Can't call numpy() on Tensor": "Stay in torch with what asks for a gradient: NumPy cannot follow it.",
 }
 
@@ -64,6 +70,8 @@ def hint_for(error):
     if isinstance(error, AssertionError):
         return "An assert refuses this: print the values that it compares in the line before it."
     if isinstance(error, NameError):
+        if error.name in stdlib_module_names:
+            return f"Write import {error.name} at the top of the cell."
         if within := _within_method(error):
             return within
         return "A name is used before it exists: check its spelling, and run the cells above."
