@@ -1,6 +1,5 @@
 """One released file, alone in an empty folder, in what Colab ships and in the oldest versions admitted."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -9,12 +8,11 @@ import sys
 
 import nbformat
 import pytest
-from nbgrader.apps import NbGraderAPI
-from traitlets.config.loader import PyFileConfigLoader
 
 from course.grading.demo import solutions_of, solve
 from tests.environments.build import HERE, LISTS, environment
 from tests.judging.lesson import ROOT, lesson_names
+from tests.release.building import release_lessons
 
 GOOGLE_COLAB = (
     'def _refuse(*_, **__):\n    raise RuntimeError("no front end in a test")\n\n\nblocking_request = _refuse\n'
@@ -38,14 +36,13 @@ def solved(wheel, tmp_path_factory):
     (folder / "pyproject.toml").write_text(
         f'[project]\n[tool.course]\nrequirement = "attention-course @ {wheel.as_uri()}"\n'
     )
+    release_lessons(folder)
     notebooks = {}
-    with contextlib.chdir(folder):
-        nbgrader = NbGraderAPI(config=PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config())
-        for name in lesson_names():
-            assert nbgrader.generate_assignment(name)["success"]
-            source = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
-            released = nbformat.read(folder / "release" / name / f"{name}.ipynb", as_version=4)
-            notebooks[name] = solve(released, solutions_of(source))
+    for name in lesson_names():
+        source, released = (
+            nbformat.read(folder / step / name / f"{name}.ipynb", as_version=4) for step in ("source", "release")
+        )
+        notebooks[name] = solve(released, solutions_of(source))
     return notebooks
 
 

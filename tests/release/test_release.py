@@ -1,15 +1,13 @@
 """release/ is what source/ gives, byte for byte, and holds nothing that a student should not see."""
 
-import contextlib
 import re
 
 import nbformat
 import pytest
-from nbgrader.apps import NbGraderAPI
-from traitlets.config.loader import PyFileConfigLoader
 
 from course.grading.demo import copy_course
 from tests.judging.lesson import ROOT, lesson_names
+from tests.release.building import release_lessons
 
 RELEASED = sorted((ROOT / "release").glob("*/*.ipynb"))
 
@@ -19,12 +17,7 @@ REGION = r"### BEGIN \w+(?: \w+)?\n(.*?)### END"
 def build(folder):
     """Release every lesson in a course folder of its own; bytes of each notebook by lesson."""
     copy_course(ROOT, folder)
-    with contextlib.chdir(folder):
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
-        nbgrader = NbGraderAPI(config=config)
-        for name in lesson_names():
-            outcome = nbgrader.generate_assignment(name)
-            assert outcome["success"], outcome["error"] or outcome["log"]
+    release_lessons(folder)
     return {path.stem: path.read_bytes() for path in (folder / "release").glob("*/*.ipynb")}
 
 
