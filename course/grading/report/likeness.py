@@ -55,12 +55,19 @@ def similar_pairs(classroom):
     """Pairs of students with an unusual answer in common, the most alike first."""
     alike, tokens_of = {}, functools.cache(tokens)
     for k, exercise in enumerate(classroom.exercises):
+        parts_of = str.split if exercise.by_hand else tokens_of
         rows = [n for n in range(len(classroom.students)) if classroom.answers[n][k] and not classroom.blank[n, k]]
         answers = [own_lines(classroom.answers[n][k], exercise.stub) for n in rows]
-        for first, second, similarity in _alike([str.split(a) if exercise.by_hand else tokens_of(a) for a in answers]):
+        texts = [parts_of(answer) if _may_be_long(answer) else [] for answer in answers]
+        for first, second, similarity in _alike(texts):
             alike.setdefault((rows[first], rows[second]), []).append((k, similarity))
     pairs = [Pair(*pair, *zip(*found, strict=True)) for pair, found in alike.items()]
     return sorted(pairs, key=lambda pair: (-len(pair.exercises), -sum(pair.similarity), pair.first, pair.second))
+
+
+def _may_be_long(answer):
+    """Whether an answer has characters enough for MIN_TOKENS; most of a class's time goes into taking tokens apart."""
+    return sum(map(len, answer.split())) >= MIN_TOKENS
 
 
 def _alike(texts):

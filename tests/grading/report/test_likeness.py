@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course.grading.report.gather import Classroom, Exercise
-from course.grading.report.likeness import own_lines, similar_pairs, tokens
+from course.grading.report.likeness import MIN_TOKENS, own_lines, similar_pairs, tokens
 
 LONG = """def f(x):
     total = 0
@@ -76,6 +76,13 @@ def test_what_most_of_the_class_wrote_is_no_copy(classroom):
 
 def test_short_answers_are_not_compared(classroom):
     assert pairs(classroom(["return x + 1", "return x + 1"])) == []
+
+
+def test_as_many_tokens_as_characters_are_enough(classroom):
+    shortest = "-" + "1+" * (MIN_TOKENS // 2 - 1) + "1"
+    assert len(tokens(shortest)) == len(shortest) == MIN_TOKENS
+    assert pairs(classroom([shortest, shortest, OTHER])) == [(0, 1)]
+    assert pairs(classroom([shortest[1:], shortest[1:], OTHER])) == []
 
 
 def test_the_stub_is_not_counted(classroom):
