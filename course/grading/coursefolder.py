@@ -20,7 +20,11 @@ def open_course(root="."):
         raise Trouble(f"The course folder {root} does not exist; name it with --course-dir.")
     config = Config()
     if (root / "nbgrader_config.py").is_file():
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        try:
+            config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        except Exception as error:  # the file is a program, and may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            raise Trouble(f"{root / 'nbgrader_config.py'} does not run ({reason}); mend it and try again.") from error
     if "root" not in config.CourseDirectory:
         config.CourseDirectory.root = str(root)
     return CourseDirectory(config=config)
