@@ -19,7 +19,6 @@ from course.grading.export.remarks import listed
 
 LESSON = "02_how_it_works"
 ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
-ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
 
 
 @pytest.fixture
