@@ -70,6 +70,18 @@ def test_failing_cells_are_named_with_their_message():
     assert "Hint: Transpose it." in found[0]
 
 
+def test_a_blank_is_named_once_and_not_again_by_each_cell_that_uses_it():
+    blank = solution(f"def double(x, y=0):\n    {handin.STUB}")
+    exam = "Exam('double', averages.average_by_hand(weights=[1.0], values=[[1.0]], expected=[1.0])).run()"
+    check = test_cell(f"from course.checks import Exam, averages\n{exam}")
+    uses, fails = new_code_cell("double(2)"), new_code_cell("raise NotImplementedError('of my own')")
+    found = handin.examine(lesson(blank, check, uses, fails))
+    assert found.missing == ["double has no answer yet."]
+    assert len(found.failing) == 1 and "of my own" in found.failing[0]
+    own = solution("def double(x):\n    raise NotImplementedError")
+    assert len(handin.failing(lesson(own, uses))) == 1
+
+
 def test_command_ends_with_status(tmp_path):
     ready, blank, damaged = tmp_path / "ready.ipynb", tmp_path / "blank.ipynb", tmp_path / "damaged.ipynb"
     nbformat.write(lesson(RIGHT, test_cell()), ready)

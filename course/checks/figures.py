@@ -210,6 +210,8 @@ def plot_labels(candidate, rows, columns):
     found = f"the x label is {seen['xlabel']!r:.40} and the y label {seen['ylabel']!r:.40}."
     swapped = (seen["xlabel"], seen["ylabel"]) == (YLABEL, XLABEL)
     hint = f"x is {XLABEL!r}, y is {YLABEL!r}, letter for letter" + ("; here they are exchanged." if swapped else ".")
+    if not (seen["xlabel"] and seen["ylabel"]):
+        hint = f"Call ax.set_xlabel({XLABEL!r}) and ax.set_ylabel({YLABEL!r}); ax.xlabel = ... sets nothing."
     check_true((seen["xlabel"], seen["ylabel"]) == (XLABEL, YLABEL), found, hint)
 
 
