@@ -13,7 +13,7 @@ import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
-from course.grading.intake import Verdict
+from course.grading.intake import Remark, Verdict
 from course.grading.intake.places import KEPT, Places
 from course.grading.progress import Bar
 from course.trouble import Trouble
@@ -178,7 +178,5 @@ def outcome_of(folder, student):
 
 def said(outcome):
     """The reason and what to ask for, or the remarks, in one line."""
-    remarks = [
-        f"{remark['cell']}: {remark['text']}" if remark["cell"] else remark["text"] for remark in outcome["remarks"]
-    ]
+    remarks = (Remark(**remark).told for remark in outcome["remarks"])
     return " ".join(text for text in (outcome["reason"], outcome["ask"], *remarks) if text)

@@ -124,7 +124,7 @@ class IntakeExporter(NotebookExporter):
         if intake.verdict is Verdict.NOT_GRADABLE:
             self.log.error("%s: %s. %s %s", who, intake.verdict, intake.reason, intake.ask)
         for remark in intake.remarks:
-            self.log.warning("%s: %s%s", who, remark.text, f" ({remark.cell})" if remark.cell else "")
+            self.log.warning("%s: %s", who, remark.told)
         for repair in intake.repairs:
             self.log.info("%s: %s", who, repair.text)
 
@@ -148,5 +148,5 @@ def with_remarks(intake):
 
 def _line(remark):
     """A remark as an item of a Markdown list that shows as it is: it can quote names that a student chose."""
-    text = f"{remark.cell}: {remark.text}" if remark.cell else remark.text
-    return "- " + html.escape(text[:400], quote=False).replace("[", "&#91;").replace("`", "'").replace("_", "\\_")
+    text = html.escape(remark.told[:400], quote=False)
+    return "- " + text.replace("[", "&#91;").replace("`", "'").replace("_", "\\_")

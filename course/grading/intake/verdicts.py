@@ -31,6 +31,11 @@ class Remark:
     text: str
     cell: str = ""
 
+    @property
+    def told(self):
+        """The sentence, behind the name of the cell that it is about."""
+        return f"{self.cell}: {self.text}" if self.cell else self.text
+
 
 @dataclass(frozen=True)
 class Intake:

@@ -11,6 +11,7 @@ from nbgrader.converters import Autograde, NbGraderException
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from course.grading.coursefolder import Trouble, assignment_names, database_reason, pick_assignments
+from course.grading.intake import Remark
 from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import KEPT, Places
 from course.grading.many.cluster import Cluster
@@ -221,5 +222,5 @@ def remarks(result):
     for graded in result.notebooks.values() if result.graded else ():
         for cell, ending in graded.stopped:
             lines.append(f"{cell} was stopped ({ending})")
-        lines += [remark["text"] for remark in graded.intake["remarks"]]
+        lines += [Remark(**remark).told for remark in graded.intake["remarks"]]
     return lines

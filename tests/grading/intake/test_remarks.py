@@ -159,3 +159,4 @@ def test_what_was_repaired_is_said(judge, change, points, says):
 def test_a_remark_names_the_cell(judge):
     [remark] = judge(a_test_deleted, Verdict.REMARKS, FULL).remarks
     assert remark.cell == "test_half"
+    assert remark.told == f"test_half: {remark.text}"

@@ -15,7 +15,7 @@ PECULIAR = {
     "fay": RIGHT | {"one": 'import torch\none = "A" if not hasattr(torch, "seen") else "B"\ntorch.seen = True'},
     "gus": RIGHT | {"one": 'import os\none = "A" if not os.path.exists("seen") else "B"\nopen("seen", "w").close()'},
     "hal": RIGHT | {"two": "while True: pass"},
-    "ida": RIGHT | {"two": 'two = "A" * 10**9'},
+    "ida": RIGHT | {"two": 'two = "A" * 10**8'},
     "joe": RIGHT | {"one": "one = ("},
 }
 
