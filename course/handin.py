@@ -93,7 +93,7 @@ def failing(notebook):
     found, unanswered = [], blanks(notebook)
     for number, cell in enumerate(copy.cells, start=1):
         for output in cell.get("outputs", ()):
-            if output.output_type == "error" and not _is_a_blank_s(output, unanswered):
+            if output.output_type == "error" and not _comes_from_blank(output, unanswered):
                 name = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell {number}")
                 lines = output.traceback if output.ename == "CheckFailed" else [f"{output.ename}: {output.evalue}"]
                 found.append("\n    ".join([f"{name} fails.", *lines[-2:]]))
@@ -101,7 +101,7 @@ def failing(notebook):
     return found
 
 
-def _is_a_blank_s(error, unanswered):
+def _comes_from_blank(error, unanswered):
     """Whether an error comes from the line that a release leaves in an exercise."""
     if error.ename == "CheckFailed":
         return any(f"{name} raises NotImplementedError" in error.evalue for name in unanswered)

@@ -67,7 +67,7 @@ def scratch_shapes(candidate, case):
 def scratch_values(candidate, cases):
     """Out and weights without a mask; for the first case also in float64 and in train mode."""
     for seed, case in enumerate(cases):
-        for dtype in (torch.float32, torch.float64)[: 1 + (seed == 0)]:
+        for dtype in (torch.float32, torch.float64) if seed == 0 else (torch.float32,):
             layer, x, found = _scratch(candidate, case, seed, dtype)
             result = unchanged(layer, x)
             _check_values(result, x, found, case)

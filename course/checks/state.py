@@ -9,6 +9,8 @@ import warnings
 import numpy as np
 import torch
 
+from course.defaults import torch_defaults
+
 
 class Quiet(io.TextIOBase):
     """A stream that takes everything and keeps nothing."""
@@ -30,15 +32,13 @@ def fresh_state():
     Default dtype float32 on the CPU, gradients on, warnings, prints and log records swallowed, and the
     global random generators as they were.
     """
-    dtype, handle = torch.get_default_dtype(), logging.Logger.handle
+    handle = logging.Logger.handle
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    elsewhere = torch.get_default_device().type != "cpu"
     try:
-        torch.set_default_dtype(torch.float32)
         # A handler may hold the notebook's own stderr. Each change of logging.disable makes every logger forget much.
         logging.Logger.handle = swallow
         with (
-            torch.device("cpu") if elsewhere else contextlib.nullcontext(),
+            torch_defaults(),
             torch.inference_mode(False),
             torch.enable_grad(),
             np.errstate(all="ignore"),
@@ -49,7 +49,6 @@ def fresh_state():
             warnings.simplefilter("ignore")
             yield
     finally:
-        torch.set_default_dtype(dtype)
         logging.Logger.handle = handle
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])

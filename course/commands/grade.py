@@ -5,6 +5,8 @@ import sys
 
 import click
 
+from course.trouble import Trouble
+
 SHOWN = 20  # lines of each kind in the summary
 
 
@@ -39,7 +41,7 @@ def run(assignments, students, question, jobs, scheduler, force, course_dir, sto
     from course.grading.many.worker import GRADING
 
     os.environ.update(GRADING)
-    from course.grading.coursefolder import Trouble, database_of, has_gradebook, open_course, open_gradebook, shown
+    from course.grading.coursefolder import database_of, has_gradebook, open_course, open_gradebook, shown
     from course.grading.many.run import grade_class
     from course.grading.progress import Bar
 
@@ -59,7 +61,6 @@ def run(assignments, students, question, jobs, scheduler, force, course_dir, sto
 
 def prepare_sandbox(course):
     """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
-    from course.grading.coursefolder import Trouble
     from course.grading.many.readiness import get_ready
     from course.grading.sandbox.availability import SandboxUnavailable
 

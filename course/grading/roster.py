@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from course.grading.coursefolder import Trouble
+from course.trouble import Trouble
 
 # Columns, in the spelling of the course's own CSV, Canvas's gradebook, Moodle's grading worksheet and participants
 # list, Gradescope's roster, Blackboard's grade centre and Google Classroom; the first one present is taken.

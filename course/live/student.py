@@ -3,10 +3,12 @@
 import copy
 import threading
 import traceback
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 import torch
+
+from course.defaults import torch_defaults
 
 _one_at_a_time = threading.RLock()
 
@@ -25,17 +27,13 @@ def computing():
     belongs to the whole process from being restored wrongly.
     """
     with _one_at_a_time:
-        threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
-        # Only where it is another: with a device set, every call of torch's takes a way through Python.
-        device = torch.device("cpu") if torch.get_default_device().type != "cpu" else nullcontext()
+        threads = torch.get_num_threads()
         torch.set_num_threads(1)
-        torch.set_default_dtype(torch.float32)
         try:
-            with torch.no_grad(), device, np.errstate(all="ignore"):
+            with torch_defaults(), torch.no_grad(), np.errstate(all="ignore"):
                 yield
         finally:
             torch.set_num_threads(threads)
-            torch.set_default_dtype(dtype)
 
 
 def pick(function, *known):

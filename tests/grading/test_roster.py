@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from course.grading.collect.layouts.handed import Person
 from course.grading.collect.run import _made_id
-from course.grading.coursefolder import Trouble
 from course.grading.roster import Ambiguous, Roster, Student, read_roster
+from course.trouble import Trouble
 
 HEADERS = {
     "plain": "student_id,last_name,first_name,email\nann,Lee,Ann,ann@uni.test\n",

@@ -13,11 +13,11 @@ import warnings
 
 from tqdm import tqdm
 
-from course.grading.coursefolder import Trouble
 from course.grading.many import worker
 from course.grading.many.grader import Result
 from course.grading.many.parcel import is_unconfined, pack_lessons, pack_submission, unpack_result
 from course.grading.many.pool import AHEAD
+from course.trouble import Trouble
 
 ANSWERING = 5  # seconds that a scheduler has to answer
 PATIENCE = 60  # seconds without any worker

@@ -4,7 +4,7 @@ import dataclasses
 
 from nbformat import reads, writes
 
-from course.grading.coursefolder import Trouble
+from course.trouble import Trouble
 
 
 def question_ids(assignments, question):

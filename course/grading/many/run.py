@@ -10,7 +10,7 @@ from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde, NbGraderException
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from course.grading.coursefolder import Trouble, assignment_names, database_reason, pick_assignments
+from course.grading.coursefolder import assignment_names, database_reason, pick_assignments
 from course.grading.intake import Remark
 from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import KEPT, Places
@@ -28,6 +28,7 @@ from course.grading.many.submissions import (
     student_folders,
 )
 from course.grading.stopping import Stop
+from course.trouble import Trouble
 
 NOT_GRADABLE = "not gradable. {} {}"
 

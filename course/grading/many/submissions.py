@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from course.grading.coursefolder import Trouble
 from course.grading.intake.folder import read_folder
 from course.grading.intake.places import Places
 from course.grading.intake.verdicts import NotGradable
+from course.trouble import Trouble
 
 DECIDES = ("*.py", "checks/**/*.py")  # the modules of ``course`` on which points depend
 

@@ -26,7 +26,7 @@ FORKING = 20  # seconds for one fork
 MOST_DATA = 16 * 1024**2  # bytes of a submission's files that are copied to a fork
 SCRATCH = 16 * 1024**2  # bytes, for the warm process itself
 LIBRARIES = ("numpy", "torch", "matplotlib.pyplot", "ipywidgets", "IPython.display", "PIL.ImageDraw", "PIL.ImageFont")
-LIBRARIES += ("torch._dynamo", "torch.profiler")  # torch imports them late, at the first watched call and optimiser
+LIBRARIES += ("torch._dynamo",)  # torch imports it late, at the first optimiser
 NOT_FOR_STUDENTS = ("course.__main__", "course.commands", "course.grading")
 WARMING = (  # what the first picture and the first error of a notebook would otherwise wait for
     # Without pyplot, which chooses and sets up its backend at a notebook's first figure.

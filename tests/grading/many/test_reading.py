@@ -4,9 +4,10 @@ import shutil
 
 import pytest
 
-from course.grading.coursefolder import Trouble, open_course, open_gradebook
+from course.grading.coursefolder import open_course, open_gradebook
 from course.grading.many.run import Class, Outcome
 from course.grading.stopping import Stop
+from course.trouble import Trouble
 from tests.grading.many.conftest import CLASS, LESSON
 
 
