@@ -26,11 +26,26 @@ def swallow(logger, record):
 
 
 @contextlib.contextmanager
+def empty_is_nan():
+    """New memory of torch's holds NaN, the largest whole number or True in place of whatever lay there before.
+
+    torch.empty often finds zeros, so that leaving an entry unset passes on one machine and not on another.
+    Source: torch.utils.deterministic.fill_uninitialized_memory.
+    """
+    mode = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(mode)
+
+
+@contextlib.contextmanager
 def fresh_state():
     """Run with the defaults a notebook may have changed, and put back what it had.
 
-    Default dtype float32 on the CPU, gradients on, warnings, prints and log records swallowed, and the
-    global random generators as they were.
+    Default dtype float32 on the CPU, gradients on, unset memory NaN, warnings, prints and log records swallowed,
+    and the global random generators as they were.
     """
     handle = logging.Logger.handle
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
@@ -39,6 +54,7 @@ def fresh_state():
         logging.Logger.handle = swallow
         with (
             torch_defaults(),
+            empty_is_nan(),
             torch.inference_mode(False),
             torch.enable_grad(),
             np.errstate(all="ignore"),
