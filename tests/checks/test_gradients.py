@@ -20,7 +20,7 @@ def checked(function):
         lambda x: x.softmax(-1),
         lambda x: 3 * x**2,  # wrong values, if softmax was wanted, and a right gradient
         lambda x: (x.tanh(), x),
-        lambda x: torch.cat((x**2, x * float("nan")), 1),  # half of the values mean nothing, the others have a gradient
+        lambda x: torch.cat((x**2, torch.full_like(x, torch.nan)), 1),  # half of it was never set
         lambda x: torch.ones(2, 5),  # does not depend on x, so no gradient is missing
     ],
 )
