@@ -13,6 +13,9 @@ from course.trouble import Trouble
 STOPPED = "Stopped before it was done; run the same command again."
 INSTALL = 'install what grading needs: python -m pip install -c constraints.txt -e ".[grading]"'
 
+# jsonschema would build a grammar of web addresses for two seconds, and no schema of a notebook has one to check.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 
 class Subcommands(click.Group):
     """Finds subcommands by module name and imports one only when it is asked for; Ctrl-C ends any with a sentence."""
