@@ -1,11 +1,12 @@
 """``course publish``: students' folder holds lessons and package, and nothing that gives an answer away."""
 
+import re
 import subprocess
 import sys
 
 from click.testing import CliRunner
 
-from course.commands.publish import command, publish
+from course.commands.publish import FOR_STUDENTS, command, publish
 from tests.judging.lesson import ROOT, lesson_names
 
 
@@ -13,9 +14,11 @@ def test_published_folder_has_the_lessons_and_no_answers(tmp_path):
     publish(ROOT, tmp_path)
     assert sorted(path.stem for path in (tmp_path / "release").glob("*/*.ipynb")) == lesson_names()
     assert not [name for name in ("source", "tests", "submitted", "gradebook.db") if (tmp_path / name).exists()]
-    for path in tmp_path.rglob("*"):
-        if path.suffix in {".py", ".ipynb", ".toml", ".md"}:
-            assert "### END HIDDEN TESTS\n" not in path.read_text(encoding="utf-8"), path
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.partition("/")[0] for path in written} == {*FOR_STUDENTS, "README.md"}
+    assert not [path for path in written if path.endswith(".pyc") or "__pycache__" in path or "checkpoint" in path]
+    secrets = re.compile(r"### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS|MARK SCHEME)\b")
+    assert not [path for path in written if secrets.search((tmp_path / path).read_text("utf-8", errors="ignore"))]
 
 
 def test_what_is_published_is_a_package_of_its_own(tmp_path):

@@ -90,7 +90,7 @@ def test_scripts_do_not_run(tmp_path, monkeypatch):
     SanitizeAnswers().preprocess(notebook, {})
     text = nbformat.writes(notebook)
     assert "<script" not in text
-    assert "onerror=alert" not in text.replace("&lt;", "<") or "<img" not in text
+    assert "onerror" not in text
     assert "alert(3)" not in text
     assert "alert(4)" not in text
     assert "<b>fine</b>" in text
