@@ -10,13 +10,18 @@ import numpy as np
 import torch
 from torch import nn
 
-from course.attention import causal_mask
+from course.attention import causal_mask, sizes, whole_number
 
 BASE = 10_000  # Vaswani et al. 2017, section 3.5
 
 
 def frequencies(d_model, base=BASE):
-    """Angular frequency of every (sine, cosine) pair, in radians per position: (ceil(d_model/2),)."""
+    """Angular frequency of every (sine, cosine) pair, in radians per position: (ceil(d_model/2),).
+
+    ValueError for a base that is not a positive number.
+    """
+    if not 0 < base < math.inf:
+        raise ValueError(f"base {base} must be a positive number")
     return base ** (-np.arange(0, d_model, 2) / d_model)
 
 
@@ -40,9 +45,10 @@ def sinusoidal_encoding(seq_len, d_model, base=BASE):
 def add_sinusoidal_encoding(x):
     """x (B, T, E) plus the sinusoidal encoding of its T positions, in x's dtype and on its device.
 
-    TypeError for a tensor of whole numbers.
+    TypeError for a tensor of whole numbers, ValueError for one without these three axes.
     """
-    return x + like(x, sinusoidal_encoding(x.shape[1], x.shape[2]))  # (T, E) broadcasts over the batch
+    _, time, width = sizes(x, "(B, T, E)")
+    return x + like(x, sinusoidal_encoding(time, width))  # (T, E) broadcasts over the batch
 
 
 def like(x, array):
@@ -73,13 +79,17 @@ class LearnedPositionalEncoding(nn.Module):
 
     def __init__(self, max_len, d_model):
         super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)  # the spread GPT-2 starts from
+        self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)  # as GPT starts (Radford et al. 2018)
 
     def forward(self, x):
-        """x (B, T, d_model) -> the same shape. ValueError when T is longer than the table."""
-        if x.shape[1] > len(self.table):
-            raise ValueError(f"sequence length {x.shape[1]} is longer than max_len {len(self.table)}")
-        return x + self.table[: x.shape[1]]
+        """x (B, T, d_model) -> the same shape. ValueError when T is longer than the table, or x of another width."""
+        _, time, width = sizes(x, "(B, T, d_model)")
+        max_len, d_model = self.table.shape
+        if time > max_len:
+            raise ValueError(f"sequence length {time} is longer than max_len {max_len}")
+        if width != d_model:
+            raise ValueError(f"x is {width} wide, but the table is made for d_model {d_model}")
+        return x + self.table[:time]
 
 
 def rotate(x, base=BASE):
@@ -102,6 +112,7 @@ def alibi_slopes(num_heads):
 
     ValueError unless num_heads is a power of two.
     """
+    num_heads = whole_number("num_heads", num_heads)
     if num_heads < 1 or num_heads & (num_heads - 1):
         raise ValueError(f"num_heads {num_heads} is not a power of two")
     return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)

@@ -6,13 +6,7 @@ Letters as in ``course.attention``; L counts layers.
 import torch
 from torch import nn
 
-from course.attention import (
-    MultiHeadAttention,
-    causal_mask,
-    head_width,
-    merge_heads,
-    scaled_dot_product_attention,
-)
+from course.attention import MultiHeadAttention, causal_mask, head_width
 from course.encoding import LearnedPositionalEncoding, add_sinusoidal_encoding, alibi_bias, alibi_slopes, rotate
 
 ENCODINGS = ("none", "sinusoidal", "learned", "rotary", "alibi")
@@ -21,15 +15,14 @@ ENCODINGS = ("none", "sinusoidal", "learned", "rotary", "alibi")
 class RotaryAttention(MultiHeadAttention):
     """Multi-head self-attention whose queries and keys, but not values, are turned by their position."""
 
-    def forward(self, x, mask=None, bias=None):
-        """x (B, T, embed_dim) -> out (B, T, embed_dim) and weights (B, H, T, T)."""
-        q, k, v = self.project(x)
-        heads, weights = scaled_dot_product_attention(rotate(q), rotate(k), v, mask, bias)
-        return self.out_proj(merge_heads(heads)), weights
+    def project(self, x):
+        """x (B, T, embed_dim) -> turned queries, turned keys and values, each (B, H, T, d_head)."""
+        q, k, v = super().project(x)
+        return rotate(q), rotate(k), v
 
 
 class EncoderLayer(nn.Module):
-    """Attention, then a feed-forward net, each added to its normalised input (pre-norm, as GPT-2 does)."""
+    """Attention, then a feed-forward net; each reads x normalised and is added to x itself (pre-norm, as GPT-2)."""
 
     def __init__(self, attention, d_model):
         super().__init__()
@@ -71,6 +64,8 @@ class TinyEncoder(nn.Module):
             raise ValueError(f"rotary encoding needs an even head width, not {head_width(d_model, num_heads)}")
         if encoding == "alibi":
             alibi_slopes(num_heads)  # refuses a number of heads that has no slopes
+        if num_layers < 1:
+            raise ValueError(f"num_layers {num_layers} must be 1 or more")
         self.num_heads, self.causal, self.encoding = num_heads, causal, encoding
         self.embedding = nn.Embedding(num_symbols, d_model)
         if encoding == "learned":

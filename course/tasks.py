@@ -10,6 +10,8 @@ from importlib import resources
 
 import torch
 
+from course.defaults import torch_defaults
+
 IGNORE = -100  # cross_entropy's default ignore_index
 ONE_ANSWER = {"steps": 300, "learning_rate": 1e-2}  # one answer per sequence tells less: smaller steps, and more
 
@@ -113,6 +115,7 @@ def sample_sentences():
     return [(sentence.split(), actor) for actor, sentence in rows]
 
 
+@torch_defaults()  # the sentences stay on the CPU, where the generators are that choose among them
 def who_acts():
     """Read a sample sentence and name its actor: "the dog" of "today the man is bitten by the dog".
 

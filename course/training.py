@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.nn import functional as F
 
+from course.defaults import torch_defaults
 from course.execution import is_grading
 from course.models import TinyEncoder
 from course.progress import Progress
@@ -50,19 +51,22 @@ def one_thread():
 
 
 def new_model(task, seed=0, **settings):
-    """A fresh ``TinyEncoder`` for the task; the same seed and settings give the same weights."""
-    with seeded(seed):
+    """A fresh ``TinyEncoder`` for the task; the same seed and settings give the same weights, float32 on the CPU."""
+    with torch_defaults(), seeded(seed):
         return TinyEncoder(task.num_symbols, task.num_classes, **settings)
 
 
 def train(model, task, steps=None, seed=0, batch=32, progress=None):
-    """Train the model in place on new examples of the task and return the ``Run``.
+    """Train the model in place on new examples of the task and return the ``Run``; leaves it in eval mode.
 
     ``steps`` are the task's own by default. Interrupting the cell ends the run early: the model keeps
     what it has learned and the run says so. While nbgrader grades, a run takes ``GRADING_STEPS`` steps
     at most. ``progress`` is a ``Progress`` that several runs share; without one, the run shows its own.
+    ValueError for a negative number of steps or a batch of no examples, from which nothing but NaN is learned.
     """
     steps = task.steps if steps is None else steps
+    if steps < 0 or batch < 1:
+        raise ValueError(f"steps {steps} and batch {batch}: take 0 or more steps, with 1 example or more in each")
     if is_grading():
         steps = min(steps, GRADING_STEPS)
     if progress is None:
@@ -79,7 +83,7 @@ def train(model, task, steps=None, seed=0, batch=32, progress=None):
     start = time.perf_counter()
     model.train()
     try:
-        with one_thread():
+        with torch_defaults(), one_thread():
             for _ in range(steps):
                 tokens, targets = task.draw(batch, task.seq_len, generator)
                 logits, _ = model(tokens)
@@ -111,9 +115,13 @@ def share_right(logits, targets):
 
 
 def accuracy(model, task, seq_len=None, examples=250):
-    """Share of right answers on new examples of length ``seq_len`` (by default the task's own)."""
+    """Share of right answers on new examples of length ``seq_len`` (by default the task's own).
+
+    Leaves the model in eval mode. While nbgrader grades, 32 examples have to do.
+    """
+    seq_len = task.seq_len if seq_len is None else seq_len
     generator = torch.Generator().manual_seed(TEST_SEED)
-    tokens, targets = task.draw_held_out(32 if is_grading() else examples, seq_len or task.seq_len, generator)
     model.eval()
-    with torch.no_grad(), one_thread():
+    with torch_defaults(), torch.no_grad(), one_thread():
+        tokens, targets = task.draw_held_out(32 if is_grading() else examples, seq_len, generator)
         return share_right(model(tokens)[0], targets)

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from course import encoding
 from course.encoding import rotate, rotation_matrix, sinusoidal_encoding
@@ -21,6 +23,35 @@ def test_every_entry_follows_the_formula_also_for_odd_widths(seq_len, d_model):
     np.testing.assert_allclose(
         sinusoidal_encoding(seq_len, d_model), np.reshape(wanted, (seq_len, d_model)), atol=1e-12
     )
+
+
+@given(st.integers(0, 40), st.integers(1, 40), st.sampled_from([10, 100.0, 10_000]))
+def test_rows_are_on_circles_and_do_not_depend_on_how_many_there_are(seq_len, d_model, base):
+    table = sinusoidal_encoding(seq_len, d_model, base)
+    assert table.shape == (seq_len, d_model) and table.dtype == np.float64
+    pairs = d_model // 2
+    np.testing.assert_allclose(table[:, : 2 * pairs : 2] ** 2 + table[:, 1::2] ** 2, 1)
+    np.testing.assert_array_equal(table, sinusoidal_encoding(seq_len + 3, d_model, base)[:seq_len])
+
+
+@given(st.integers(-50, 50), st.integers(-50, 50), st.integers(1, 12))
+def test_rotations_compose_and_turn_back(one, other, pairs):
+    both = rotation_matrix(one, 2 * pairs) @ rotation_matrix(other, 2 * pairs)
+    np.testing.assert_allclose(both, rotation_matrix(one + other, 2 * pairs), atol=1e-12)
+    np.testing.assert_allclose(rotation_matrix(one, 2 * pairs).T, rotation_matrix(-one, 2 * pairs), atol=1e-12)
+
+
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 6), st.integers(1, 5), st.integers(0, 2**32))
+def test_rotating_is_the_transposed_rotation_of_each_position(batch, num_heads, time, pairs, seed):
+    """R_p turns (sin, cos) pairs, in which the sine comes first; rotary turns (x, y) the other way round."""
+    x = torch.randn(
+        batch, num_heads, time, 2 * pairs, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
+    )
+    given_ = rotate(x)
+    assert given_.shape == x.shape
+    for position in range(time):
+        turn = torch.from_numpy(rotation_matrix(position, 2 * pairs))
+        torch.testing.assert_close(given_[:, :, position], x[:, :, position] @ turn, atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize("d_model", [1, 2, 7, 8, 512])
@@ -102,6 +133,18 @@ def test_a_learned_table_is_added_row_by_row_and_has_an_end():
         table(torch.zeros(1, 4, 4))
 
 
+@pytest.mark.parametrize("width", [1, 5])
+def test_a_learned_table_refuses_embeddings_of_another_width(width):
+    with pytest.raises(ValueError, match=f"x is {width} wide, but the table is made for d_model 4"):
+        encoding.LearnedPositionalEncoding(3, 4)(torch.zeros(2, 3, width))
+
+
+@pytest.mark.parametrize("encode", [encoding.add_sinusoidal_encoding, encoding.LearnedPositionalEncoding(4, 4)])
+def test_a_tensor_without_a_batch_is_refused_with_its_shape(encode):
+    with pytest.raises(ValueError, match=r"x has shape \(4, 4\): \(B, T, .*\) is wanted"):
+        encode(torch.zeros(4, 4))
+
+
 def test_linear_biases_by_hand():
     assert encoding.alibi_slopes(2).tolist() == [1 / 16, 1 / 256]
     assert encoding.alibi_slopes(8).tolist() == [2**-h for h in range(1, 9)]
@@ -118,8 +161,16 @@ def test_linear_biases_by_hand():
         (lambda: rotate(torch.zeros(1, 1, 2, 3)), "d_head 3 is odd"),
         (lambda: encoding.alibi_slopes(6), "num_heads 6 is not a power of two"),
         (lambda: encoding.alibi_bias(0, 4), "num_heads 0 is not a power of two"),
+        (lambda: encoding.frequencies(4, base=0), "base 0 must be a positive number"),
+        (lambda: sinusoidal_encoding(2, 4, base=math.nan), "base nan must be a positive number"),
+        (lambda: encoding.wavelengths(4, base=math.inf), "base inf must be a positive number"),
     ],
 )
 def test_sizes_that_cannot_be_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_number_of_heads_that_is_not_whole_is_refused():
+    with pytest.raises(TypeError, match=r"num_heads 4.0 is of type float: a whole number is wanted"):
+        encoding.alibi_slopes(4.0)

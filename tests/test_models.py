@@ -1,5 +1,7 @@
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from course.models import ENCODINGS, TinyEncoder
@@ -22,6 +24,26 @@ def test_predictions_per_position_and_maps_per_layer_and_head(settings):
     assert logits.shape == (3, 6, 5)
     assert maps.shape == (2, 3, 4, 6, 6)
     torch.testing.assert_close(maps.sum(-1), torch.ones(2, 3, 4, 6))
+
+
+@given(
+    encoding=st.sampled_from(ENCODINGS),
+    causal=st.booleans(),
+    num_heads=st.sampled_from([1, 2, 4]),
+    pairs=st.integers(1, 3),
+    num_layers=st.integers(1, 2),
+    batch=st.integers(1, 3),
+    seq_len=st.integers(1, 5),
+)
+def test_every_model_has_its_shapes_and_gradients_that_are_finite(
+    encoding, causal, num_heads, pairs, num_layers, batch, seq_len
+):
+    model = TinyEncoder(7, 5, 2 * pairs * num_heads, num_heads, num_layers, encoding, causal)
+    logits, maps = model(tokens()[:batch, :seq_len])
+    assert logits.shape == (batch, seq_len, 5) and maps.shape == (num_layers, batch, num_heads, seq_len, seq_len)
+    torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
+    logits.square().sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -75,6 +97,7 @@ def test_an_encoding_of_your_own_takes_the_place_of_a_name():
         ({"d_model": 12, "num_heads": 4, "encoding": "rotary"}, "even head width, not 3"),
         ({"d_model": 12, "num_heads": 3, "encoding": "alibi"}, "not a power of two"),
         ({"d_model": 10, "num_heads": 4}, "not a multiple"),
+        ({"num_layers": 0}, "num_layers 0 must be 1 or more"),
     ],
 )
 def test_impossible_settings_are_refused_when_the_model_is_made(settings, message):

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 import torch
 
@@ -57,6 +59,47 @@ def test_interrupting_keeps_the_model_and_says_how_far_it_came(task, steps, caps
     assert threads == torch.get_num_threads()
     assert 0 <= accuracy(model, task) <= 1
     assert ("after 3 of 50 steps" if steps else "before the first step") in capsys.readouterr().out
+
+
+def test_a_finished_run_says_what_it_reached(task):
+    run = train(new_model(task), task, steps=2)
+    assert run.summary().startswith("2 steps in ")
+    assert f"loss {run.losses[-1]:.2f}, accuracy {sum(run.accuracies) / 2:.2f} on the last batches." in run.summary()
+
+
+@pytest.mark.parametrize(("steps", "batch"), [(-1, 4), (3, 0)])
+def test_a_run_that_cannot_be_is_refused_before_it_touches_the_model(task, steps, batch):
+    model = new_model(task)
+    before = [parameter.clone() for parameter in model.parameters()]
+    with pytest.raises(ValueError, match=f"steps {steps} and batch {batch}: take 0 or more steps, with 1 example"):
+        train(model, task, steps=steps, batch=batch)
+    assert all(map(torch.equal, before, model.parameters()))
+
+
+def test_a_length_of_none_is_the_task_s_and_a_length_of_0_is_not(task):
+    asked = []
+    recorded = dataclasses.replace(task, draw_held_out=lambda *sizes: asked.append(sizes[1]) or task.draw(*sizes))
+    model = new_model(task)
+    assert 0 <= accuracy(model, recorded) <= 1
+    accuracy(model, recorded, seq_len=0)
+    assert asked == [4, 0]
+
+
+@pytest.mark.parametrize("make", [tasks.who_acts, tasks.which_came_first, tasks.reversing])
+def test_a_learner_s_own_defaults_change_no_run(make):
+    def reached():
+        task = make()
+        model = new_model(task)
+        return train(model, task, steps=2).losses, accuracy(model, task, examples=20)
+
+    wanted = reached()
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    try:
+        assert reached() == wanted
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
 
 
 def test_a_run_of_no_steps_was_not_interrupted(task):
