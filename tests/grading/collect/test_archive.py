@@ -178,6 +178,34 @@ def test_names_without_the_unicode_flag_are_still_read(read, tmp_path):
     assert read(path)[0] == ["Jörg_.ipynb"]
 
 
+def test_names_are_told_in_one_spelling(read, tmp_path):
+    assert read(zip_of(tmp_path / "x.zip", {"Jo\u0308rg\\work.ipynb": b"{}"}))[0] == ["J\u00f6rg/work.ipynb"]
+
+
+def test_a_link_to_an_archive_is_not_followed(read, tmp_path):
+    (tmp_path / "link.zip").symlink_to(zip_of(tmp_path / "x.zip", {"a.ipynb": b"{}"}))
+    with pytest.raises(archive.Refused, match=r"link\.zip is a link"):
+        read(tmp_path / "link.zip")
+
+
+@pytest.mark.parametrize("kind", ["zip", "folder"])
+def test_a_file_that_is_too_large_is_left_out_alone(kind, read, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MAX_FILE", 1000)
+    files = {"large.ipynb": bytes(1001), "small.ipynb": bytes(1000)}
+    if kind == "zip":
+        path = zip_of(tmp_path / "x.zip", files)
+    else:
+        path = tmp_path / "folder"
+        path.mkdir()
+        for name, data in files.items():
+            (path / name).write_bytes(data)
+        with pytest.raises(archive.Refused, match=r"large\.ipynb is larger than"):
+            read(path / "large.ipynb")
+    paths, [refusal] = read(path)
+    assert (paths, refusal.path) == (["small.ipynb"], "large.ipynb")
+    assert refusal.reason.startswith("is larger than")
+
+
 def test_litter_and_other_files_are_passed_over(read, tmp_path):
     names = ["__MACOSX/._a.ipynb", "a/.ipynb_checkpoints/a-checkpoint.ipynb", ".DS_Store", "a/a.ipynb"]
     assert read(zip_of(tmp_path / "x.zip", dict.fromkeys(names, b"{}")))[0] == ["a/a.ipynb"]

@@ -78,6 +78,19 @@ def test_a_later_export_wins_and_an_earlier_one_does_not_win_back(collect, zippe
         assert expected in graded()
 
 
+def test_the_same_notebook_handed_in_again_counts_from_then(collect, zipped, answered, course_dir):
+    for day in (1, 3):
+        collect(zipped({attempt(day): answered(LESSON)}, f"{day}.zip"))
+        stamp = (course_dir / "submitted/ann" / LESSON / "timestamp.txt").read_text()
+        assert stamp.startswith(f"2026-03-{day:02d} ")
+
+
+def test_the_gradebook_s_due_date_says_what_is_late(graded_class, zipped, answered):
+    root = graded_class(6).root  # its lessons were due as the first of March began
+    result = CliRunner().invoke(command, [str(zipped({attempt(1): answered(LESSON)})), "--course-dir", str(root)])
+    assert result.output.rstrip().endswith("late")
+
+
 def test_the_copy_with_the_higher_number_wins(collect, zipped, answered, graded):
     names = {f"ann/{LESSON}{suffix}.ipynb": word for suffix, word in [(" (2)", "two"), ("", "none"), (" (10)", "ten")]}
     files = {name: answered(LESSON, f"return {word!r}") for name, word in names.items()}

@@ -1,5 +1,7 @@
 """Each platform's export, in its own naming, ends up under the right student and lesson."""
 
+import time
+
 import pytest
 from click.testing import CliRunner
 
@@ -76,6 +78,10 @@ NAMES = {
         "class/jorg@uni.test/02_how_it_works.ipynb": "jorg",
         "class/obrien/02_how_it_works.ipynb": "obrien",
     },
+    "copies of copies": {
+        "Lesson 2/Copy of Copy of Ann Lee - 02_how_it_works.ipynb": "ann",
+        "Lesson 2/Kopie von Jörg Müller - 02_how_it_works.ipynb": "jorg",
+    },
     "exchange inbound": {
         "inbound/ann+02_how_it_works+2026-03-01 10:00:00 UTC+abc/02_how_it_works.ipynb": "ann",
         "inbound/jorg+02_how_it_works+2026-03-01 10_00_00.123 UTC+abc/02_how_it_works.ipynb": "jorg",
@@ -122,11 +128,90 @@ submission_2:
     assert "submission_2/02_how_it_works.ipynb: belongs to no one" in result.output
 
 
+LATENESS = """
+submission_1: {":submitters": [{":sid": ann}], ":lateness": 0}
+submission_2: {":submitters": [{":sid": jorg}], ":lateness": 60}
+"""
+
+
+@pytest.mark.parametrize("platform", ["canvas", "gradescope"])
+def test_the_platform_s_own_mark_of_lateness_is_told(platform, collect, zipped, answered):
+    notebook = answered("02_how_it_works")
+    files = {name: notebook for name in NAMES["canvas"]}
+    if platform == "gradescope":
+        files = {f"export/submission_{n}/02_how_it_works.ipynb": notebook for n in (1, 2)}
+        files["export/submission_metadata.yml"] = LATENESS
+    lines = [line.strip() for line in collect(zipped(files)).output.splitlines()]
+    assert {"ann: attempt 1 of 1", "jorg: attempt 1 of 1, late"} <= set(lines)
+
+
+@pytest.fixture
+def in_berlin(monkeypatch):
+    """The time zone of this machine, until the test ends."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(("due", "late"), [("2026-03-01 12:00", True), ("2026-03-01 13:00", False)])
+def test_local_times_are_those_of_this_machine(due, late, collect, zipped, answered, course_dir, in_berlin):
+    name = "Lesson 2_ann_attempt_2026-03-01-12-30-00_02_how_it_works.ipynb"
+    result = collect(zipped({name: answered("02_how_it_works")}), options=["--due", due])
+    stamp = course_dir / "submitted/ann/02_how_it_works/timestamp.txt"
+    assert stamp.read_text().startswith("2026-03-01 11:30:00")  # UTC
+    assert result.output.rstrip().endswith("late") == late
+
+
+def test_an_exchange_s_own_time_stamp_counts_before_the_folder_s(collect, zipped, answered, course_dir):
+    folder = "inbound/ann+02_how_it_works+2026-03-01 10:00:00 UTC+abc"
+    files = {f"{folder}/02_how_it_works.ipynb": answered("02_how_it_works")}
+    collect(zipped(files | {f"{folder}/timestamp.txt": b"2026-02-28 09:00:00.5 UTC"}))
+    stamp = course_dir / "submitted/ann/02_how_it_works/timestamp.txt"
+    assert stamp.read_text() == "2026-02-28 09:00:00.500000 UTC"
+
+
+def test_moodle_s_word_for_a_hidden_name_is_nobody_s_name(collect, zipped, answered, placed):
+    names = [f"Participant_{n}_assignsubmission_file/02_how_it_works.ipynb" for n in (123, 9)]
+    result = collect(zipped({name: answered("02_how_it_works") for name in names}))
+    assert placed() == {("ann", "02_how_it_works")}
+    assert "names '9', who is not in the roster" in result.output
+
+
+def test_canvas_s_anonymous_students_are_told_apart(collect, zipped, answered, placed):
+    names = [f"anon_{letters}_{n}_02_how_it_works.ipynb" for n, letters in enumerate(("x1Y2z", "ab3cd"))]
+    collect(zipped({name: answered("02_how_it_works") for name in names}), roster=None)
+    assert {student for student, _ in placed()} == {"x1Y2z", "ab3cd"}
+
+
+def test_a_lone_student_s_folder_is_no_assignment_s(collect, zipped, answered, placed):
+    collect(zipped({"Ann Lee/02_how_it_works.ipynb": answered("02_how_it_works")}))
+    assert placed() == {("ann", "02_how_it_works")}
+
+
+def test_the_assignment_s_folder_is_no_student_s(collect, zipped, answered, placed):
+    files = {
+        f"Bob/{name}": answered("02_how_it_works")
+        for name in ("Ann Lee - 02_how_it_works.ipynb", "02_how_it_works.ipynb")
+    }
+    result = collect(zipped(files), roster=None)
+    assert {student for student, _ in placed()} == {"Ann_Lee"}
+    assert "names no student in its file name or folder" in result.output
+
+
 def test_blackboard_receipt_settles_a_user_name_with_underscores(collect, zipped, answered, placed):
     stem = f"Lesson_2_ann_m_lee_attempt_{BLACKBOARD_TIME}"
     receipt = "Name: Ann Lee (ann_m_lee)\r\nAssignment: Lesson_2\r\nDate Submitted: Sunday, 1 March 2026\r\n"
     collect(zipped({f"{stem}.txt": receipt, f"{stem}_02_how_it_works.ipynb": answered("02_how_it_works")}), roster=None)
     assert placed() == {("ann_m_lee", "02_how_it_works")}
+
+
+def test_a_receipt_of_somebody_else_settles_nothing(collect, zipped, answered, placed):
+    stem = f"Lesson 2_ann_attempt_{BLACKBOARD_TIME}"
+    files = {f"{stem}.txt": "Name: Jörg Müller (jorg)\n", f"{stem}_02_how_it_works.ipynb": answered("02_how_it_works")}
+    collect(zipped(files), roster=None)
+    assert placed() == {("ann", "02_how_it_works")}
 
 
 @pytest.mark.parametrize(
