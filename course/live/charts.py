@@ -1,11 +1,10 @@
 """Charts from arrays: a labelled matrix, its colour scale, lines, bars. Pure functions that return panels."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
-from course.live.picture import Box, Line, Panel, Text, Tile, shades
+from course.live.picture import Box, Labels, Line, Panel, Text, Tile, shades
 
 LABEL_STEP = 12  # pixels that one line of labels needs
 AIRY_STEP = 18  # pixels from label to label where some are left out anyway
@@ -32,17 +31,18 @@ def matrix(values, title, alt, *, rows=(), columns=(), low=0.0, high=1.0, side=1
     return Panel(full_width, top + height + bottom, tuple(marks), alt)
 
 
-@lru_cache(maxsize=8)  # panels that stand side by side have the same
 def axis_labels(rows, columns, left, top, width, height):
     """Labels of rows to the left of cells that begin at (left, top), of columns below them, read upwards."""
-    marks = [
-        Text(left - 4, top + (i + 0.5) * height / len(rows) + 4, rows[i], 11, "end")
-        for i in labelled(len(rows), height)
-    ]
-    for j in labelled(len(columns), width):
-        x = left + (j + 0.5) * width / len(columns) + 4
-        marks.append(Text(x, top + height + 5, columns[j], 11, "end", upwards=True))
-    return tuple(marks)
+    marks = []
+    if rows:
+        shown, step = labelled(len(rows), height), height / len(rows)
+        marks.append(Labels(left - 4, top + step / 2 + 4, step * shown.step, rows[:: shown.step]))
+    if columns:
+        shown, step = labelled(len(columns), width), width / len(columns)
+        marks.append(
+            Labels(left + step / 2 + 4, top + height + 5, step * shown.step, columns[:: shown.step], upwards=True)
+        )
+    return marks
 
 
 def label_room(labels):

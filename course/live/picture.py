@@ -23,6 +23,25 @@ class Text(NamedTuple):
     upwards: bool = False  # turned to the left, to be read from the bottom up
 
 
+class Labels(NamedTuple):
+    """Texts of one axis, ``step`` pixels from one to the next, that end where the axis begins.
+
+    The first stands at (x, y) like a Text anchored at its end, the others below it, or to the right of it if upwards.
+    """
+
+    x: float
+    y: float
+    step: float
+    texts: tuple
+    upwards: bool = False
+
+    def apart(self):
+        """The same as a Text for each."""
+        for i, text in enumerate(self.texts):
+            right, down = (i * self.step, 0) if self.upwards else (0, i * self.step)
+            yield Text(self.x + right, self.y + down, text, anchor="end", upwards=self.upwards)
+
+
 class Line(NamedTuple):
     points: tuple  # ((x, y), ...)
     colour: str = "ink"

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
-from course.live.picture import COLOURS, Box, Disc, Line, Text, Tile
+from course.live.picture import COLOURS, Box, Disc, Labels, Line, Text, Tile
 from course.live.tiles import png_url, tile_image
 
 SCALE = 2  # pixels of the image for one of the panel, so that text stays sharp
@@ -55,6 +55,12 @@ def _(mark: Text, image):
     stencil = stencil.rotate(90)
     x, y = scaled(mark.x, mark.y)
     image.paste(INK, (x - half, y - half), stencil)
+
+
+@paint_mark.register
+def _(mark: Labels, image):
+    for text in mark.apart():
+        paint_mark(text, image)
 
 
 @paint_mark.register

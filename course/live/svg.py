@@ -1,39 +1,23 @@
 """Panels as SVG text."""
 
-from functools import lru_cache, singledispatch
+from functools import singledispatch
 from html import escape
-from itertools import groupby
 
-from course.live.picture import COLOURS, TEXT_SIZE, Box, Disc, Line, Text, Tile
+from course.live.picture import COLOURS, TEXT_SIZE, Box, Disc, Labels, Line, Text, Tile
 from course.live.tiles import png_url, tile_image
+
+BASELINE = 4  # pixels from the middle of a line of text to what its letters stand on
+WIDEST = 1000  # pixels, more than any label takes
 
 
 def to_svg(panel):
     """The panel as one ``<svg>`` element with its alternative text."""
-    marks = "".join(run_svg(kind, tuple(run)) for kind, run in groupby(panel.marks, reading))
+    marks = "".join(map(mark_svg, panel.marks))
     return (
         f'<svg role="img" aria-label="{escape(panel.alt)}" width="{panel.width}" height="{panel.height}" '
         f'viewBox="0 0 {panel.width} {panel.height}" fill="currentColor" font-size="{TEXT_SIZE}" '
         f'style="max-width:100%;height:auto">{marks}</svg>'
     )
-
-
-def reading(mark):
-    """How a mark reads: a text upwards or level; None for what is no text."""
-    return ("upwards" if mark.upwards else "level") if isinstance(mark, Text) else None
-
-
-def run_svg(kind, marks):
-    return texts_svg(kind, marks) if kind else "".join(map(mark_svg, marks))
-
-
-@lru_cache(maxsize=64)  # the labels of an axis, which come back in other panels and with the next move
-def texts_svg(kind, texts):
-    """Texts that read the same way: one rotation for all labels of an axis costs the browser less than many."""
-    if kind == "level":
-        return "".join(map(mark_svg, texts))
-    turned = "".join(mark_svg(text._replace(x=-text.y, y=text.x)) for text in texts)
-    return f'<g transform="rotate(-90)">{turned}</g>'
 
 
 def paint(colour):
@@ -47,10 +31,27 @@ def mark_svg(mark):
 
 @mark_svg.register
 def _(mark: Text):
-    # Labels are most of a picture: what they share stands on the <svg>, and only the rest here.
     size = f' font-size="{mark.size}"' if mark.size != TEXT_SIZE else ""
     anchor = f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
-    return f'<text x="{mark.x:g}" y="{mark.y:g}"{size}{anchor}>{escape(mark.text)}</text>'
+    (x, y), turn = turned(mark)
+    return f'<text x="{x:g}" y="{y:g}"{size}{anchor}{turn}>{escape(mark.text)}</text>'
+
+
+@mark_svg.register
+def _(mark: Labels):
+    # One block of lines: to lay out a <text> for each label takes most of the time that a browser needs for a picture.
+    (x, y), turn = turned(mark)
+    top, height = y - BASELINE - mark.step / 2, mark.step * len(mark.texts)
+    lines = escape("\n".join(" ".join(text.split("\n")) for text in mark.texts))
+    return (
+        f'<foreignObject x="{x - WIDEST:g}" y="{top:g}" width="{WIDEST}" height="{height:g}"{turn}>'
+        f'<div style="line-height:{mark.step:g}px;text-align:right;white-space:pre">{lines}</div></foreignObject>'
+    )
+
+
+def turned(mark):
+    """Where the mark stands, (x, y), and the attribute that turns it there: upwards is a quarter to the left."""
+    return ((-mark.y, mark.x), ' transform="rotate(-90)"') if mark.upwards else ((mark.x, mark.y), "")
 
 
 @mark_svg.register

@@ -10,7 +10,7 @@ from PIL import Image
 
 from course.live.charts import Axes, labelled, matrix, nice_ticks
 from course.live.page import live_status, static_page
-from course.live.picture import Box, Disc, Frame, Line, Panel, Text, Tile, shades
+from course.live.picture import Box, Disc, Frame, Labels, Line, Panel, Text, Tile, shades
 from course.live.raster import SCALE, font, to_png
 from course.live.svg import to_svg
 from course.live.tiles import png_url, tile_image
@@ -21,6 +21,7 @@ ALL_MARKS = Panel(
     (
         Text(2, 10, "a < b & “c”"),
         Text(30, 30, "turned", upwards=True),
+        Labels(20, 12, 12, ("one", "two")),
         Line(((0, 0), (60, 40)), "orange", dashed=True),
         Box(5, 5, 10, 10, "blue", "ink", faint=True),
         Disc(40, 20, 3, "green"),
@@ -41,13 +42,30 @@ def test_svg_is_well_formed_and_carries_its_alternative_text():
     assert "a < b & “c”" in "".join(svg.itertext())
 
 
-def test_labels_that_read_upwards_share_one_rotation_and_stand_where_they_should():
-    marks = (Text(3, 20, "a", upwards=True), Text(9, 25, "b", upwards=True), Text(1, 2, "c"))
-    (turned, level) = ElementTree.fromstring(to_svg(Panel(30, 30, marks, "three labels")))
+def test_what_reads_upwards_stands_where_it_should():
+    (turned, level) = ElementTree.fromstring(
+        to_svg(Panel(30, 30, (Text(3, 20, "a", upwards=True), Text(1, 2, "b")), ""))
+    )
     assert turned.get("transform") == "rotate(-90)"
     # a point (x, y) of a plane turned to the left by a quarter stands at (y, -x) of the panel
-    assert [(float(text.get("y")), -float(text.get("x"))) for text in turned] == [(3, 20), (9, 25)]
+    assert (float(turned.get("y")), -float(turned.get("x"))) == (3, 20)
     assert (level.get("x"), level.get("y")) == ("1", "2")
+
+
+def test_labels_are_one_block_of_lines():
+    (block,) = ElementTree.fromstring(to_svg(Panel(90, 90, (Labels(50, 20, 15, ("a\nb", "<c>")),), "")))
+    assert "".join(block.itertext()).split("\n") == ["a b", "<c>"]
+    assert float(block.get("x")) + float(block.get("width")) == 50
+    assert float(block.get("height")) == 2 * 15
+
+
+@pytest.mark.parametrize(
+    ("upwards", "places"), [(False, [(50, 20), (50, 35)]), (True, [(50, 20), (65, 20)])], ids=["level", "upwards"]
+)
+def test_labels_apart_stand_a_step_from_each_other(upwards, places):
+    texts = list(Labels(50, 20, 15, ("a", "b"), upwards).apart())
+    assert [(text.x, text.y) for text in texts] == places
+    assert all(text.anchor == "end" and text.upwards == upwards for text in texts)
 
 
 def test_png_has_every_mark():
@@ -89,11 +107,17 @@ def test_labels_never_stand_closer_than_a_line(count):
     assert shown == list(range(count)) or len(shown) <= 150 / 18 + 1  # some left out: then with air between them
 
 
+def texts_of(panel):
+    """Every Text of the panel, with those of its labels."""
+    for mark in panel.marks:
+        yield from mark.apart() if isinstance(mark, Labels) else [mark] if isinstance(mark, Text) else []
+
+
 def test_a_matrix_names_its_tokens_and_axes():
     panel = matrix(
         np.eye(2), "head 0", "alt", rows=("the", "cat"), columns=("a", "b"), row_name="query", column_name="key"
     )
-    texts = [mark.text for mark in panel.marks if isinstance(mark, Text)]
+    texts = [text.text for text in texts_of(panel)]
     assert texts == ["head 0", "the", "cat", "a", "b", "query", "key"]
     assert panel.alt == "alt"
 
@@ -101,8 +125,8 @@ def test_a_matrix_names_its_tokens_and_axes():
 def test_labels_leave_the_axis_name_its_room():
     words = ("because", "the")
     panel = matrix(np.eye(2), "", "alt", rows=words, columns=words, row_name="query", column_name="key")
-    places = {mark.text: mark for mark in panel.marks if isinstance(mark, Text) and not mark.upwards}
-    (name,) = (mark for mark in panel.marks if isinstance(mark, Text) and mark.text == "query")
+    places = {text.text: text for text in texts_of(panel) if not text.upwards}
+    (name,) = (text for text in texts_of(panel) if text.text == "query")
     assert (
         places["because"].x - font(11).getlength("because") / SCALE >= name.x + 6  # half a letter of air
     )  # below its line q and y reach as far
