@@ -13,7 +13,10 @@ from course.progress import in_notebook
 
 @dataclass
 class Result:
-    """Accuracies (C, S, L) of an experiment's conditions, seeds and lengths; NaN where no run was finished."""
+    """Accuracies (C, S, L) of an experiment's conditions, seeds and lengths; NaN where no run was finished.
+
+    ``settings`` holds what each condition trains, as a dict of plain values.
+    """
 
     title: str
     claim: str
@@ -22,7 +25,7 @@ class Result:
     lengths: list
     trained_at: int
     guessing: float | None
-    steps: list
+    settings: list
     seeds: list
     accuracies: np.ndarray
     shortened: bool = False
@@ -41,9 +44,16 @@ class Result:
         return described and self.accuracies.shape == blank.accuracies.shape
 
     def mean(self, label, length=None):
-        """Mean accuracy over the seeds of one condition, at one length (by default the first)."""
-        column = 0 if length is None else self.lengths.index(length)
-        return float(np.nanmean(self.accuracies[self.labels.index(label), :, column]))
+        """Mean accuracy over the finished runs of one condition, at one length (by default the first); NaN for none.
+
+        ValueError for a label or a length that is not here.
+        """
+        length = self.lengths[0] if length is None else length
+        for name, wanted, known in (("label", label, self.labels), ("length", length, self.lengths)):
+            if wanted not in known:
+                raise ValueError(f"no {name} {wanted!r}: choose one of {', '.join(map(repr, known))}")
+        reached = self.accuracies[self.labels.index(label), :, self.lengths.index(length)]
+        return float(np.ma.masked_invalid(reached).mean(keepdims=True).filled(np.nan)[0])
 
     def figure(self):
         """Bars, or lines where several lengths were tested, with whiskers over the seeds."""

@@ -1,12 +1,16 @@
 """Making an experiment's runs: conditions times seeds, interruptible, saved when all are done."""
 
 import contextlib
+import operator
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
+from torch import nn
 
+from course.defaults import torch_defaults
 from course.execution import is_grading
 from course.experiments.result import Result
 from course.progress import Progress
@@ -21,21 +25,33 @@ SEEDS = (0, 1, 2)
 class Condition:
     """One bar or line of a figure: a task and the settings of the ``TinyEncoder`` that learns it.
 
-    ``own_encoding`` makes a module that takes the place of the encoding; it is called once per run.
+    ``own_encoding`` makes a module that takes the place of the encoding; it is called once per run. TypeError for
+    a module in its place, which would go on from where the last run left it.
     """
 
     label: str
     task: Task
     settings: dict = field(default_factory=dict)
-    own_encoding: object = None
+    own_encoding: Callable | None = None
+
+    def __post_init__(self):
+        made = isinstance(self.own_encoding, nn.Module)
+        if made or not (self.own_encoding is None or callable(self.own_encoding)):
+            came = f"{'a module' if made else 'no function'}, {type(self.own_encoding).__name__}"
+            raise TypeError(f"{self.label!r} is {came}: give a function that makes the module, as lambda: …")
 
     def model(self, seed):
         """A fresh model; the same seed gives the same weights."""
         if self.own_encoding is None:
             return new_model(self.task, seed, **self.settings)
-        with seeded(seed):
+        with torch_defaults(), seeded(seed):
             encoding = self.own_encoding()
         return new_model(self.task, seed, **self.settings | {"encoding": encoding})
+
+    def described(self):
+        """Everything but the learner's own code that decides how a run ends, as a dict of plain values."""
+        task = {f.name: getattr(self.task, f.name) for f in fields(self.task) if not f.name.startswith("draw")}
+        return {"task": task} | self.settings
 
 
 @dataclass(frozen=True)
@@ -62,21 +78,23 @@ class Experiment:
         """The result before the first run: every accuracy is NaN."""
         trained_at = self.conditions[0].task.seq_len
         labels = [condition.label for condition in self.conditions]
-        steps = [condition.task.steps for condition in self.conditions]
+        settings = [condition.described() for condition in self.conditions]
         lengths = list(self.lengths) or [trained_at]
         accuracies = np.full((len(labels), len(seeds), len(lengths)), np.nan)
         described = (self.title, self.claim, self.finding)
-        return Result(
-            *described, labels, lengths, trained_at, self.guessing, steps, list(seeds), accuracies, is_grading()
-        )
+        return Result(*described, labels, lengths, trained_at, self.guessing, settings, seeds, accuracies, is_grading())
 
 
 def run(experiment, seeds=SEEDS, again=False):
     """Make the experiment's runs, or take its saved result, show it and return the ``Result``.
 
     ``again=True`` trains anew. Interrupting the cell shows what was reached. While nbgrader grades, one
-    seed is trained for a few steps, nothing is read or saved, and the result says so.
+    seed is trained for a few steps, nothing is read or saved, and the result says so. ``seeds`` are whole numbers,
+    one or more; ValueError without one.
     """
+    seeds = list(map(operator.index, seeds))
+    if not seeds:
+        raise ValueError("seeds is empty: give one or more, each of which makes a run of every condition")
     if is_grading():
         result = train_all(experiment, seeds[:1])
     else:
@@ -97,7 +115,9 @@ def run(experiment, seeds=SEEDS, again=False):
 def train_all(experiment, seeds):
     """Train every condition for every seed, seed by seed, so that an interrupted experiment still compares."""
     result = experiment.blank_result(seeds)
-    shown = Progress(len(seeds) * sum(result.steps), visible=not is_grading())
+    shown = Progress(
+        len(seeds) * sum(condition.task.steps for condition in experiment.conditions), visible=not is_grading()
+    )
     with contextlib.suppress(KeyboardInterrupt), shown as progress:  # the stop button may fall between two runs
         for column, seed in enumerate(seeds):
             for row, condition in enumerate(experiment.conditions):

@@ -68,15 +68,15 @@ def test_again_trains_anew_and_reaches_the_same(experiment, capsys):
     assert "saved result" not in capsys.readouterr().out
 
 
-def with_steps(experiment, steps):
+def with_tasks(experiment, **changes):
     conditions = tuple(
-        dataclasses.replace(c, task=dataclasses.replace(c.task, steps=steps)) for c in experiment.conditions
+        dataclasses.replace(c, task=dataclasses.replace(c.task, **changes)) for c in experiment.conditions
     )
     return dataclasses.replace(experiment, conditions=conditions)
 
 
 def longer(experiment):
-    return with_steps(experiment, 3)
+    return with_tasks(experiment, steps=3)
 
 
 def elsewhere(experiment):
@@ -87,7 +87,20 @@ def described_otherwise(experiment):
     return dataclasses.replace(experiment, finding="It does not.")
 
 
-@pytest.mark.parametrize("change", [longer, elsewhere, described_otherwise])
+def of_more_symbols(experiment):
+    return with_tasks(experiment, num_symbols=4, num_classes=4)
+
+
+def faster(experiment):
+    return with_tasks(experiment, learning_rate=0.1)
+
+
+def wider(experiment):
+    conditions = tuple(dataclasses.replace(c, settings=c.settings | {"d_model": 12}) for c in experiment.conditions)
+    return dataclasses.replace(experiment, conditions=conditions)
+
+
+@pytest.mark.parametrize("change", [longer, elsewhere, described_otherwise, of_more_symbols, faster, wider])
 def test_a_saved_result_of_another_setting_is_not_shown(experiment, change, capsys):
     run(experiment)
     capsys.readouterr()
@@ -134,7 +147,7 @@ def test_interrupting_before_anything_was_reached_leaves_a_result(experiment, ca
 
 def test_grading_takes_one_seed_and_claims_nothing(experiment, monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    result = run(with_steps(experiment, 100_000))
+    result = run(with_tasks(experiment, steps=100_000))
     assert result.accuracies.shape[1] == 1
     out, err = capsys.readouterr()
     assert err == ""
@@ -164,3 +177,42 @@ def test_a_saved_result_reads_back_with_its_gaps(experiment, tmp_path):
     loaded = Result.load(tmp_path / "kept.json")
     np.testing.assert_array_equal(loaded.accuracies, result.accuracies)
     assert loaded.numbers() == result.numbers()
+
+
+def test_the_mean_is_that_of_the_finished_runs_and_silent_without_one(experiment, recwarn):
+    result = run(interrupt_draws(experiment, after=5))
+    finished = result.accuracies[0, 0]
+    assert result.mean("none") == finished[0] and result.mean("none", 6) == finished[1]
+    result.accuracies[:] = np.nan
+    assert np.isnan(result.mean("none"))
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nonsense",), "no label 'nonsense': choose one of 'none', 'sinusoidal'"),
+        (("none", 5), "no length 5: choose one of 4, 6"),
+    ],
+)
+def test_a_mean_that_is_not_there_is_refused_with_those_that_are(experiment, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        run(experiment).mean(*arguments)
+
+
+def test_seeds_of_numpy_s_are_saved_like_others(experiment, capsys):
+    run(experiment, seeds=np.arange(2))
+    capsys.readouterr()
+    run(experiment, seeds=(0, 1))
+    assert "Shown from the saved result" in capsys.readouterr().out
+
+
+def test_a_run_of_no_seeds_is_refused(experiment):
+    with pytest.raises(ValueError, match="seeds is empty: give one or more"):
+        run(experiment, seeds=())
+
+
+@pytest.mark.parametrize(("own", "came"), [(nn.Identity(), "a module, Identity"), ("sinusoidal", "no function, str")])
+def test_an_own_encoding_that_is_not_a_function_is_refused_before_anything_trains(experiment, own, came):
+    with pytest.raises(TypeError, match=f"'mine' is {came}: give a function that makes the module"):
+        dataclasses.replace(experiment.conditions[0], label="mine", own_encoding=own)
