@@ -47,9 +47,22 @@ def test_every_path_of_the_tree_exists():
 
 
 def test_every_link_to_a_file_leads_somewhere():
-    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+    links = [
+        (document, *link)
+        for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
+        for link in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", document.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 12
+    for document, name, anchor in links:
+        target = document.parent / name if name else document
+        assert target.exists(), f"{document.name}: {name}"
+        assert not anchor or anchor in anchors(target), f"{document.name}: {name}#{anchor}"
+
+
+def anchors(document):
+    """The anchors that GitHub gives to the headings of a document."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_prose_keeps_to_a_width():
