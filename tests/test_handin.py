@@ -1,5 +1,10 @@
 """What a student learns before handing in: lost and doubled tests, blanks, failing checks; or that all is ready."""
 
+import os
+import sys
+import types
+
+import nbclient
 import nbformat
 import pytest
 from click.testing import CliRunner
@@ -75,9 +80,11 @@ def test_a_blank_is_named_once_and_not_again_by_each_cell_that_uses_it():
     exam = "Exam('double', averages.average_by_hand(weights=[1.0], values=[[1.0]], expected=[1.0])).run()"
     check = test_cell(f"from course.checks import Exam, averages\n{exam}")
     uses, fails = new_code_cell("double(2)"), new_code_cell("raise NotImplementedError('of my own')")
-    found = handin.examine(lesson(blank, check, uses, fails))
+    written = "from course.checks import CheckFailed\nraise CheckFailed('half raises NotImplementedError.')"
+    found = handin.examine(lesson(blank, check, uses, fails, test_cell(written, "test_half")))
     assert found.missing == ["double has no answer yet."]
-    assert len(found.failing) == 1 and "of my own" in found.failing[0]
+    assert len(found.failing) == 2 and "of my own" in found.failing[0] and "half raises" in found.failing[1]
+    assert handin.CHECKING not in os.environ
     own = solution("def double(x):\n    raise NotImplementedError")
     assert len(handin.failing(lesson(own, uses))) == 1
 
@@ -103,10 +110,39 @@ def test_notebook_finds_its_own_file(tmp_path, monkeypatch):
     path = tmp_path / "x.ipynb"
     nbformat.write(lesson(RIGHT, test_cell()), path)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    saved = nbformat.read(path, as_version=4)
     assert handin.this_notebook({}) is None
-    assert handin.this_notebook({"__vsc_ipynb_file__": str(path)}) is not None
+    assert handin.this_notebook({"__vsc_ipynb_file__": str(path)}) == saved
+    assert handin.this_notebook({"__session__": str(path)}) == saved
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
-    assert handin.this_notebook({}) is not None
+    assert handin.this_notebook({}) == saved
+
+
+def test_on_colab_the_notebook_is_asked_for_as_it_is(monkeypatch, capsys):
+    shown = lesson(solution(f"def double(x):\n    {handin.STUB}"), test_cell())
+    message = types.SimpleNamespace(blocking_request=lambda name, **_: {"ipynb": {"get_ipynb": shown}[name]})
+    monkeypatch.setitem(sys.modules, "google", types.ModuleType("google"))
+    monkeypatch.setitem(sys.modules, "google.colab", types.SimpleNamespace(_message=message))
+    monkeypatch.setattr(handin, "failing", lambda notebook: [])
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    handin.check({}, "x", "test_double")
+    out = capsys.readouterr().out
+    assert "double has no answer yet." in out
+    assert "To hand in: File > Download > Download .ipynb, and keep the name x.ipynb." in out
+
+
+def test_a_run_that_cannot_begin_is_not_taken_for_one_without_failures(monkeypatch):
+    async def without_a_kernel(client, **_):
+        raise RuntimeError("no kernel")
+
+    monkeypatch.setattr(nbclient.NotebookClient, "async_execute", without_a_kernel)
+    with pytest.raises(RuntimeError, match="no kernel"):
+        handin.failing(lesson(RIGHT))
+    assert handin.CHECKING not in os.environ
+
+
+def test_a_byte_order_mark_is_passed_over():
+    assert handin.read("\ufeff" + nbformat.writes(lesson(RIGHT))).cells[0].source == RIGHT.source
 
 
 def test_without_a_file_it_says_what_to_do(monkeypatch, capsys):
