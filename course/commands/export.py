@@ -8,7 +8,8 @@ import click
 from course.trouble import Trouble
 
 
-@click.command()
+@click.command(short_help="Write grades or feedback for a learning platform.")
+@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option(
     "--for",
     "platform",
@@ -17,15 +18,17 @@ from course.trouble import Trouble
     show_default=True,
     help="The platform that imports the file.",
 )
-@click.option("--assignment", "-a", multiple=True, help="This assignment only; repeat for several.")
 @click.option("--template", help="CSV that Canvas or Moodle exported, to be filled in: no name has to be guessed.")
 @click.option("--roster", help="CSV of the class, for names and platform numbers that the gradebook lacks.")
 @click.option("--absent-as-zero", is_flag=True, help="Write 0 where nothing was handed in; otherwise an empty cell.")
 @click.option("--feedback", is_flag=True, help="Export feedback files instead, one zip for each assignment.")
-@click.option("--to", help="Where to write; by default exports/ in the course folder.")
+@click.option("--to", help="Folder to write to, or a name ending in .csv for grades; by default exports/.")
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
-def command(platform, assignment, template, roster, absent_as_zero, feedback, to, course_dir):
-    """Write grades as CSV, or feedback as zip, for a learning platform to import."""
+def command(assignments, platform, template, roster, absent_as_zero, feedback, to, course_dir):
+    """Write grades as CSV, or feedback as zip, for a learning platform to import.
+
+    Of the ASSIGNMENTs, or of all that are graded. Exit status: 0 when something was written, else 2.
+    """
     from course.grading.coursefolder import open_course, open_gradebook, pick_assignments
     from course.grading.export.results import read_grades
     from course.grading.roster import read_roster
@@ -33,63 +36,60 @@ def command(platform, assignment, template, roster, absent_as_zero, feedback, to
     course = open_course(course_dir)
     people = read_roster(roster) if roster else None
     with open_gradebook(course) as gradebook:
-        assignments = pick_assignments(course, assignment, [a.name for a in gradebook.assignments])
-        grades = read_grades(gradebook, assignments, people)
-    if all(result.score is None for result in grades.results.values()):
+        names = pick_assignments(course, assignments, [assignment.name for assignment in gradebook.assignments])
+        grades = read_grades(gradebook, names, people)
+    if not grades.graded():
         raise Trouble("Nothing has been graded yet, so there is nothing to export; grade first.")
+    names = list(assignments) or grades.graded()
+    target = Path(to or Path(course.root, "exports"))
     try:
         if feedback:
-            _export_feedback(course, grades, assignments, platform, to)
+            _export_feedback(course, grades, names, platform, target)
         else:
-            _export_grades(course, grades, assignments, platform, to, template, 0.0 if absent_as_zero else None)
+            _export_grades(course, grades, names, platform, target, template, 0.0 if absent_as_zero else None)
     except OSError as error:
         raise Trouble(f"The export was not written ({error}); an earlier one is untouched.") from error
 
 
-def _export_grades(course, grades, assignments, platform, to, template, absent):
+def _export_grades(course, grades, assignments, platform, target, template, absent):
+    from course.grading.csvfile import read_rows
     from course.grading.export.cells import csv_text, write_whole
-    from course.grading.export.remarks import listed
     from course.grading.export.tables import TABLES, NotATemplate
+    from course.grading.many.submissions import new_since
+    from course.grading.wording import listed, plural
 
     if platform not in TABLES:
         raise Trouble(f"There is no table of grades for {platform}; use --for plain, or add --feedback.")
     if template and platform not in ("canvas", "moodle"):
         raise Trouble(f"--template is for Canvas and Moodle; {platform} needs none.")
-    target = Path(to or Path(course.root, "exports", f"grades_{platform}.csv"))
+    rows = read_rows(template, "template") if template else None
+    if rows == []:
+        raise Trouble(f"The template {template} is empty; export it again.")
     try:
-        rows, remarks = TABLES[platform](grades, assignments, absent, _template_rows(template))
+        table = TABLES[platform](grades, assignments, absent, rows)
     except NotATemplate as reason:
         raise Trouble(str(reason)) from reason
+    if target.suffix != ".csv":
+        target = target / f"grades_{platform}.csv"
     encoding = "utf-8-sig" if platform == "plain" else "utf-8"  # spreadsheets read UTF-8 by the mark
-    write_whole(target, csv_text(rows).encode(encoding))
-    graded = [result for result in grades.results.values() if result.score is not None]
-    click.echo(f"Wrote {target}: {len(graded)} grades, {', '.join(assignments)}.")
-    if waiting := sum(result.waiting for result in graded):
+    write_whole(target, csv_text(table.rows).encode(encoding))
+    click.echo(f"Wrote {target}: {plural(table.grades, 'grade')}, {', '.join(assignments)}.")
+    if waiting := grades.waiting(assignments):
         click.echo(f"Without the manual grades that are still missing for {waiting} of them.", err=True)
-    if ungraded := grades.ungraded():
+    if ungraded := grades.ungraded(assignments):
         click.echo(f"Left empty, because nothing in it could be graded yet: {listed(ungraded)}.", err=True)
-    _remark(remarks)
+    for assignment in assignments:
+        if new := new_since(course, assignment, grades.students(assignment)):
+            click.echo(new, err=True)
+    _remark(table.remarks)
 
 
-def _template_rows(path):
-    from course.grading.export.cells import read_rows
-
-    if not path:
-        return None
-    try:
-        rows = read_rows(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeError) as error:
-        raise Trouble(f"The template {path} cannot be read ({error}).") from error
-    if not rows:
-        raise Trouble(f"The template {path} is empty.")
-    return rows
-
-
-def _export_feedback(course, grades, assignments, platform, to):
+def _export_feedback(course, grades, assignments, platform, target):
     from course.grading.collect.store import Store
     from course.grading.coursefolder import step_folder
     from course.grading.export.cells import write_whole
     from course.grading.export.feedback import find_feedback, zip_feedback
+    from course.grading.wording import plural
 
     store = Store(step_folder(course, "submitted"))
     folder = step_folder(course, "feedback")
@@ -104,20 +104,18 @@ def _export_feedback(course, grades, assignments, platform, to):
         if not files:
             continue
         stamp = f"{datetime.date.today():%Y%m%d}"
-        target = Path(to or Path(course.root, "exports")) / f"feedback_{assignment}_{platform}_{stamp}.zip"
-        write_whole(target, data)
+        archive = target / f"feedback_{assignment}_{platform}_{stamp}.zip"
+        write_whole(archive, data)
         written += 1
-        click.echo(f"Wrote {target}: feedback files of {files} students.")
+        click.echo(f"Wrote {archive}: {plural(files, 'feedback file')}.")
     if not found:
-        raise Trouble("There is no feedback yet; run `nbgrader generate_feedback` for the assignment first.")
+        raise Trouble(f"There is no feedback yet; run `nbgrader generate_feedback {assignments[0]}` first.")
     if not written:
         raise Trouble(f"No feedback file could be given a name that {platform} takes, so nothing was written.")
 
 
 def _remark(remarks):
-    from course.grading.export.remarks import SHOWN
+    from course.grading.wording import cut
 
-    for remark in remarks[:SHOWN]:
+    for remark in cut(remarks):
         click.echo(remark, err=True)
-    if len(remarks) > SHOWN:
-        click.echo(f"... and {len(remarks) - SHOWN} more like these.", err=True)

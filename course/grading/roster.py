@@ -1,13 +1,11 @@
 """The class list: from a CSV of any platform or from nbgrader's gradebook, and who a name or number belongs to."""
 
-import csv
-import io
 import re
 import unicodedata
 from collections import defaultdict
-from pathlib import Path
 from typing import NamedTuple
 
+from course.grading.csvfile import read_rows
 from course.trouble import Trouble
 
 # Columns, in the spelling of the course's own CSV, Canvas's gradebook, Moodle's grading worksheet and participants
@@ -18,6 +16,7 @@ LAST = ("last_name", "last name", "family name", "surname")
 FULL = ("name", "full_name", "full name", "student", "student name")
 EMAIL = ("email", "email address", "e-mail", "emails", "mail")
 OTHER_IDS = ("lms_user_id", "lms_id", "identifier", "id", "user id", "canvas id", "sis user id", "student id", "sid")
+ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)  # a long number, as Excel shows and saves it
 NOT_STUDENTS = {"points possible", "student, test", "test student"}  # rows that Canvas adds
 
 
@@ -91,17 +90,10 @@ class Roster:
 
 
 def read_roster(path):
-    """The Roster in a CSV file; Trouble says what is missing from it."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise Trouble(f"The roster {path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError:
-        text = Path(path).read_bytes().decode("cp1252", errors="replace")  # what older spreadsheets save
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = [name.strip().casefold() for name in next(rows, [])]
-    records = [dict(zip(header, map(str.strip, row), strict=False)) for row in rows if any(row)]
+    """The Roster in a CSV file; Trouble says what is wrong with it."""
+    header, *rows = read_rows(path, "roster") or [[]]
+    header = [name.strip().casefold() for name in header]
+    records = [dict(zip(header, map(str.strip, row), strict=False)) for row in rows]
     if not any(column in header for column in STUDENT_ID + EMAIL):
         raise Trouble(f"The roster {path} has no column of student ids; name one of its columns student_id.")
     students = [student for student in map(_student, records) if student]
@@ -109,9 +101,14 @@ def read_roster(path):
         raise Trouble(f"The roster {path} lists no student.")
     seen = set()
     for student in students:
-        if student.student_id in seen:
-            raise Trouble(f"The roster {path} lists the student id {student.student_id!r} twice.")
-        seen.add(student.student_id)
+        if ROUNDED.fullmatch(student.student_id):
+            raise Trouble(
+                f"The roster {path} has the student id {student.student_id!r}, which a spreadsheet has rounded; "
+                "export it again, and give it as it is."
+            )
+        if student.student_id.casefold() in seen:
+            raise Trouble(f"The roster {path} lists the student id {student.student_id!r} twice; take one row out.")
+        seen.add(student.student_id.casefold())
     return Roster(students)
 
 

@@ -17,6 +17,7 @@ HEADERS = {
     "moodle": "\ufeffIdentifier,Full name,Email address\nParticipant 7,Ann Lee,ann@uni.test\n",
     "gradescope": "First Name,Last Name,SID,Email\nAnn,Lee,ann,ann@uni.test\n",
     "blackboard": '"Last Name";"First Name";"Username";"Student ID"\nLee;Ann;ann;7\n',
+    "blackboard, in UTF-16": '"Last Name"\t"First Name"\t"Username"\nLee\tAnn\tann\n',
     "classroom": "Last Name\tFirst Name\tEmail Address\nLee\tAnn\tann@uni.test\n",
 }
 
@@ -33,7 +34,8 @@ def roster(tmp_path):
 
 @pytest.mark.parametrize("platform", HEADERS)
 def test_each_platforms_columns_are_understood(platform, roster):
-    [student] = roster(HEADERS[platform]).students.values()
+    encoding = "utf-16" if "UTF-16" in platform else "utf-8"
+    [student] = roster(HEADERS[platform], encoding).students.values()
     assert (student.student_id, student.first_name, student.last_name) == ("ann", "Ann", "Lee")
 
 
@@ -72,12 +74,30 @@ def test_a_stranger_is_nobody_and_twins_are_ambiguous():
         ("", "no column of student ids"),
         ("colour,shape\nred,round\n", "no column of student ids"),
         ("student_id,name\n", "lists no student"),
-        ("student_id\nann\nann\n", "'ann' twice"),
+        ("student_id\nann\nANN\n", "'ANN' twice; take one row out"),
+        ("student_id,name\n1.23457E+11,Ann\n", "'1.23457E\\+11', which a spreadsheet has rounded"),
+        ("PK\x03\x04", "workbook of a spreadsheet; save it as CSV"),
+        ('student_id\n"' + "x" * 200_000, "is no CSV"),
     ],
 )
 def test_a_roster_that_is_none_is_one_sentence(text, message, roster):
     with pytest.raises(Trouble, match=message):
         roster(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\r\nstudent_id;name\r\n007;Ann Lee\r\n",
+        ",,\r\nstudent_id,name,\r\n,,\r\n007,Ann Lee,\r\n\r\n , ,\r\n",
+        "\n\nstudent_id;name\n007;Ann Lee\n",
+        "student_id\tname\r007\tAnn Lee\r",
+    ],
+    ids=["Excel's separator line", "blank rows", "blank lines first", "old Mac"],
+)
+def test_what_spreadsheets_leave_around_a_table_is_passed_over(text, roster):
+    [student] = roster(text).students.values()
+    assert (student.student_id, student.full_name()) == ("007", "Ann Lee")
 
 
 def test_a_missing_roster_is_one_sentence(tmp_path):

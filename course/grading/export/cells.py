@@ -32,11 +32,6 @@ def csv_text(rows):
     return buffer.getvalue()
 
 
-def read_rows(text):
-    """Rows of a platform's CSV, with its byte-order mark gone."""
-    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
-
-
 def write_whole(path, data):
     """Write bytes to path by one rename, so that no reader and no full disk leaves half a file."""
     path = Path(path)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from course.grading.collect.layouts import blackboard, canvas, moodle
 from course.grading.collect.layouts.handed import match_part
-from course.grading.export.remarks import listed
 from course.grading.roster import Student
+from course.grading.wording import listed
 
 REFUSED_CHARACTERS = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 

@@ -13,15 +13,15 @@ class PlatformExporter(ExportPlugin):
     platform = "plain"
 
     def export(self, gradebook):
-        assignments = list(self.assignment) or [assignment.name for assignment in gradebook.assignments]
-        grades = read_grades(gradebook, assignments)
+        grades = read_grades(gradebook, list(self.assignment) or [a.name for a in gradebook.assignments])
+        assignments = list(self.assignment) or grades.graded()
         if self.student:
             for student_id in set(grades.roster.students) - set(map(str, self.student)):
                 del grades.roster.students[student_id]
-        rows, remarks = TABLES[self.platform](grades, assignments, absent=None)
-        for remark in remarks:
+        table = TABLES[self.platform](grades, assignments, absent=None)
+        for remark in table.remarks:
             self.log.info(remark)
-        write_whole(self.to or f"grades_{self.platform}.csv", csv_text(rows).encode())
+        write_whole(self.to or f"grades_{self.platform}.csv", csv_text(table.rows).encode())
 
 
 class PlainExporter(PlatformExporter):

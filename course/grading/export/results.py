@@ -38,9 +38,30 @@ class Grades(NamedTuple):
         result = self.results.get((student_id, assignment))
         return absent if result is None else result.final()
 
-    def ungraded(self):
+    def known(self, assignments, students=None):
+        """How many grades there are for the assignments, of these students or of all."""
+        return sum(
+            result.score is not None and assignment in assignments and (students is None or student in students)
+            for (student, assignment), result in self.results.items()
+        )
+
+    def graded(self):
+        """The assignments for which there is any grade, in order."""
+        return [assignment for assignment in self.maximum if self.known([assignment])]
+
+    def waiting(self, assignments):
+        """How many of these grades still need a manual grade."""
+        return sum(r.waiting and r.score is not None for (_, name), r in self.results.items() if name in assignments)
+
+    def ungraded(self, assignments):
         """Ids of the students who handed in what could not be graded, in order."""
-        return sorted({student for (student, _), result in self.results.items() if result.score is None})
+        return sorted(
+            {student for (student, name), r in self.results.items() if name in assignments and r.score is None}
+        )
+
+    def students(self, assignment):
+        """Ids of the students whose submission the gradebook knows."""
+        return {student for student, name in self.results if name == assignment}
 
 
 def read_grades(gradebook, assignments, roster=None):

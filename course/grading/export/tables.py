@@ -1,14 +1,15 @@
 """Grades as rows, in the columns that each platform imports.
 
 Each function takes Grades, the assignments and ``absent``, the score where nothing was handed in (None leaves the
-cell empty); Canvas and Moodle also take the rows of the platform's own CSV, which they fill in. They return the
-rows and remarks, sentences for the instructor.
+cell empty); Canvas and Moodle also take the rows of the platform's own CSV, which they fill in. They return a Table.
 """
 
 import re
+from typing import NamedTuple
 
 from course.grading.collect.layouts.handed import Person
 from course.grading.roster import NOT_STUDENTS, Ambiguous
+from course.grading.wording import listed
 
 PLAIN_COLUMNS = [
     *("student_id", "last_name", "first_name", "email", "assignment", "submitted", "score", "late_penalty"),
@@ -19,8 +20,16 @@ CANVAS_TITLE = re.compile(r"(?P<title>.*?)\s*\(\d+\)")
 POINTS = "points possible"
 
 
+class Table(NamedTuple):
+    """The rows of a CSV, remarks, which are sentences for the instructor, and how many grades there are in it."""
+
+    rows: list
+    remarks: list
+    grades: int
+
+
 class NotATemplate(Exception):
-    """Why a CSV is not the one that the platform exports: a sentence."""
+    """Why a CSV is not the one that the platform exports, or not of this class: a sentence."""
 
 
 def plain(grades, assignments, absent, template=None):
@@ -36,7 +45,7 @@ def plain(grades, assignments, absent, template=None):
                 outcome = (when, result.score, result.penalty, result.final(), grades.maximum[assignment], waiting)
             identity = (student.student_id, student.last_name, student.first_name, student.email, assignment)
             rows.append(identity + outcome)
-    return rows, []
+    return Table(rows, [], grades.known(assignments))
 
 
 def gradescope(grades, assignments, absent, template=None):
@@ -53,7 +62,7 @@ def gradescope(grades, assignments, absent, template=None):
             late = _clock(result.seconds_late) if result else None
             row += [result.final() if result else absent, grades.maximum[name], when, late]
         rows.append(row)
-    return rows, []
+    return Table(rows, [], grades.known(assignments))
 
 
 def canvas(grades, assignments, absent, template=None):
@@ -66,7 +75,8 @@ def canvas(grades, assignments, absent, template=None):
         name = f"{student.last_name}, {student.first_name}".strip(", ") or student.student_id
         identity = [name, next(iter(student.lms_ids), ""), "", student.student_id, ""]
         rows.append(identity + [_score(grades, student.student_id, title, absent) for title in assignments])
-    return rows, ["Canvas finds students by ID or SIS Login ID; with its own CSV as --template no name is guessed."]
+    remark = "Canvas finds students by ID or SIS Login ID; with its own CSV as --template no name is guessed."
+    return Table(rows, [remark], grades.known(assignments))
 
 
 def _filled_canvas(grades, assignments, absent, template):
@@ -83,6 +93,7 @@ def _filled_canvas(grades, assignments, absent, template):
         points = _number(possible[index]) if index is not None and index < len(possible) else None
         scales[name], remark = _scale(name, grades.maximum[name], points)
         remarks += remark
+    people = _People(grades)
     if possible:
         maxima = [grades.maximum[name] * scales[name] for name in assignments]
         rows.append([*_values(header, possible, identity), *maxima])
@@ -90,11 +101,10 @@ def _filled_canvas(grades, assignments, absent, template):
         values = _values(header, row, identity)
         if row is possible or not any(values[1:]) or values[0].casefold() in NOT_STUDENTS:
             continue  # rows that Canvas adds
-        student_id, remark = _student_id(grades, dict(zip(header, row, strict=False)))
-        remarks += remark
+        student_id = people.find(dict(zip(header, row, strict=False)))
         scores = (_score(grades, student_id, name, absent, scales[name]) for name in assignments)
         rows.append([*values, *(scores if student_id else ())])
-    return rows, remarks
+    return Table(rows, remarks + people.remarks(), grades.known(assignments, people.found))
 
 
 def moodle(grades, assignments, absent, template=None):
@@ -105,7 +115,8 @@ def moodle(grades, assignments, absent, template=None):
     for student in grades.roster.students.values():
         identity = [student.student_id, student.first_name, student.last_name, student.email]
         rows.append(identity + [_score(grades, student.student_id, name, absent) for name in assignments])
-    return rows, ["Import this under Grades, Import, CSV file, mapping Email address or Username to the user."]
+    remark = "Import this under Grades, Import, CSV file, mapping Email address or Username to the user."
+    return Table(rows, [remark], grades.known(assignments))
 
 
 def _filled_moodle(grades, assignments, absent, template):
@@ -116,18 +127,20 @@ def _filled_moodle(grades, assignments, absent, template):
             "Last modified (grade)."
         )
     if len(assignments) != 1:
-        raise NotATemplate("A Moodle grading worksheet belongs to one assignment; name it with --assignment.")
+        raise NotATemplate(
+            f"A Moodle grading worksheet belongs to one assignment; name it, as in `course export {assignments[0]}`."
+        )
     [name] = assignments
     maximum = next((column for column in header if column.casefold() == "maximum grade"), None)
-    rows, remarks = [header], []
+    rows, remarks, people = [header], [], _People(grades)
     for row in template[1:]:
         record = dict(zip(header, row, strict=False))
-        student_id, remark = _student_id(grades, record)
+        student_id = people.find(record)
         factor, scaled = _scale(name, grades.maximum[name], _number(record.get(maximum, "")))
-        remarks += remark + [sentence for sentence in scaled if sentence not in remarks]
+        remarks += [sentence for sentence in scaled if sentence not in remarks]
         score = _score(grades, student_id, name, absent, factor) if student_id else None
         rows.append([score if column == "Grade" and score is not None else record.get(column) for column in header])
-    return rows, remarks
+    return Table(rows, remarks + people.remarks(), grades.known(assignments, people.found))
 
 
 TABLES = {"plain": plain, "canvas": canvas, "moodle": moodle, "gradescope": gradescope}
@@ -138,18 +151,38 @@ def _score(grades, student_id, assignment, absent, factor=1.0):
     return score if score is None else round(score * factor, 4)
 
 
-def _student_id(grades, record):
-    """(student id, remarks) of a row of a platform's CSV; the id is None for no one in the gradebook."""
-    columns = ("SIS Login ID", "Username", "ID", "SIS User ID", "ID number", "Identifier")
-    values = [record[column].rpartition(" ")[2] for column in columns if record.get(column)]
-    name = record.get("Student") or record.get("Full name") or ""
-    ids = tuple(("student_id", value) for value in values)
-    try:
-        found = grades.roster.find(Person(name, record.get("Email address") or "", ids))
-    except Ambiguous as ambiguous:
-        return None, [f"No grade was filled in where a name {ambiguous}."]
-    missing = f"{name or values!r} of the template is not in the gradebook; the grade stays as it is."
-    return found, [] if found else [missing]
+class _People:
+    """Finds the students of a template's rows, and keeps who was found and whom the gradebook does not know."""
+
+    def __init__(self, grades):
+        self.roster = grades.roster
+        self.found, self.unknown, self.ambiguous = set(), [], []
+
+    def find(self, record):
+        """The student id of a row, {column: cell}; None for no one in the gradebook."""
+        columns = ("SIS Login ID", "Username", "ID", "SIS User ID", "ID number", "Identifier")
+        values = [record[column].rpartition(" ")[2] for column in columns if record.get(column)]
+        name = (record.get("Student") or record.get("Full name") or "").strip()
+        try:
+            person = Person(name, record.get("Email address") or "", tuple(("student_id", value) for value in values))
+            found = self.roster.find(person)
+        except Ambiguous as ambiguous:
+            self.ambiguous.append(f"No grade was filled in where a name {ambiguous}.")
+            return None
+        if found:
+            self.found.add(found)
+        else:
+            self.unknown.append(name or " ".join(values))
+        return found
+
+    def remarks(self):
+        """Sentences on the rows that were left as they are. NotATemplate when that is all of them."""
+        if not self.unknown:
+            return self.ambiguous
+        why = "no student of the gradebook by number, e-mail or name; --roster adds what it lacks of these"
+        if not self.found:
+            raise NotATemplate(f"The template's rows fit {why}.")
+        return [*self.ambiguous, f"Left as they are, since they fit {why}: {listed(self.unknown, '; ')}."]
 
 
 def _canvas_column(header, name):

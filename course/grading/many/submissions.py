@@ -12,6 +12,7 @@ from nbgrader.utils import parse_utc
 from course.grading.intake.folder import read_folder
 from course.grading.intake.places import Places
 from course.grading.intake.verdicts import NotGradable
+from course.grading.wording import listed, plural
 from course.trouble import Trouble
 
 DECIDES = ("*.py", "checks/**/*.py")  # the modules of ``course`` on which points depend
@@ -74,6 +75,15 @@ def student_folders(course, assignment):
     folders = filter(os.path.isdir, glob.glob(str(places.submitted("*", glob.escape(assignment)))))
     found = {places.student(folder): Path(folder) for folder in folders}
     return {student: found[student] for student in sorted(found) if student not in excluded}
+
+
+def new_since(course, assignment, known):
+    """A sentence on submissions of others than the students ``known`` to the gradebook, or an empty string."""
+    new = sorted(set(student_folders(course, assignment)) - known)
+    if not new:
+        return ""
+    what = plural(len(new), "new submission")
+    return f"Without {what}, of {listed(new)}; run `course grade {assignment}`, and this command again."
 
 
 def pick_students(folders, wanted, assignments):

@@ -1,5 +1,7 @@
 """What to say on Monday: the few sentences that the numbers of a lesson support."""
 
+from course.grading.wording import plural
+
 TEACH_AGAIN = 0.25  # share of a section's points that the class left
 NOTABLE = 0.2  # share of the class that met one hint, or left one exercise blank
 FEW = 3  # fewer students than this make no pattern
@@ -23,9 +25,11 @@ def headlines(lesson):
     if lesson.left_out:
         found.append(f"Totals are without {', '.join(lesson.left_out)}: manual grades are missing.")
     if lesson.ungraded:
-        found.append(f"{_students(lesson.ungraded)} handed in what could not be graded; ask for the file again.")
+        found.append(
+            f"{plural(lesson.ungraded, 'student')} handed in what could not be graded; ask for the file again."
+        )
     if lesson.pairs:
-        pairs = "1 pair" if len(lesson.pairs) == 1 else f"{len(lesson.pairs)} pairs"
+        pairs = plural(len(lesson.pairs), "pair")
         found.append(f"{pairs} of students gave unusual answers that look alike; ask before you conclude.")
     return found[:MOST_SENTENCES]
 
@@ -37,10 +41,12 @@ def _teach_again(lesson):
         where = " › ".join(section.title) or "the lesson"
         sentence = (
             f"Teach again: {where}. The class left {section.lost:.0%} of its points, "
-            f"and {_students(section.students)} at least half of them."
+            f"and {plural(section.students, 'student')} at least half of them."
         )
         if section.hint and section.hint.students >= min(FEW, lesson.students):
-            sentence += f" {_students(section.hint.students)} met “{section.hint.text}” in {section.hint_exercise}."
+            sentence += (
+                f" {plural(section.hint.students, 'student')} met “{section.hint.text}” in {section.hint_exercise}."
+            )
         sentences.append(sentence)
     return sentences
 
@@ -54,7 +60,7 @@ def _misconceptions(lesson):
         if hint.share >= NOTABLE and hint.students >= FEW and (exercise.name, hint.text) not in told
     ]
     met.sort(key=lambda pair: -pair[0].students)
-    return [f"{_students(hint.students)} met “{hint.text}” in {name}." for hint, name in met[:MOST]]
+    return [f"{plural(hint.students, 'student')} met “{hint.text}” in {name}." for hint, name in met[:MOST]]
 
 
 def _left_blank(lesson):
@@ -72,7 +78,3 @@ def _doubtful(lesson):
         for e in lesson.exercises
         if e.discrimination.known() and e.discrimination.high < 0
     ]
-
-
-def _students(count):
-    return "1 student" if count == 1 else f"{count} students"

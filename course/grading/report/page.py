@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from course.grading.report.headlines import headlines
 from course.grading.report.numbers import section_title
+from course.grading.wording import plural
 
 SHOWN_HINTS = 3  # of an exercise; hints.csv has them all
 
@@ -52,11 +53,6 @@ def decimal(value, places=2):
         return "–"
     rounded = round(value, places) + 0.0  # turns -0.0 into 0.0
     return f"{rounded:.{places}f}".replace("-", "−")
-
-
-def plural(number, noun):
-    """``1 student``, ``2 students``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def points(value):

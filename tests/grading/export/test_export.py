@@ -14,8 +14,8 @@ from nbgrader.api import Gradebook
 
 from course.commands.collect import command as collect
 from course.commands.export import command
-from course.grading.export.cells import csv_text, read_rows, safe
-from course.grading.export.remarks import listed
+from course.grading.export.cells import csv_text, safe
+from course.grading.wording import listed
 
 LESSON = "02_how_it_works"
 ROSTER = "student_id,last_name,first_name,lms_id\ns000,O'Neil,First0,11\ns001,Müller,First1,12\n"
@@ -41,7 +41,7 @@ def scores(root, assignment):
         return {s.student.id: s.score for s in gradebook.assignment_submissions(assignment)}
 
 
-def test_plain_has_every_student_and_every_assignment(export):
+def test_plain_has_every_student_and_every_graded_assignment(export):
     result, records = export()
     assert result.exit_code == 0, result.output
     expected = scores(export.root, LESSON)
@@ -49,6 +49,29 @@ def test_plain_has_every_student_and_every_assignment(export):
     assert {student: float(score) for student, score in found.items() if score} == expected
     assert found["s023"] == ""
     assert "Without the manual grades that are still missing" in result.output
+
+
+def test_an_assignment_that_no_one_was_graded_for_is_left_out_unless_it_is_named(export):
+    with Gradebook(f"sqlite:///{export.root}/gradebook.db") as gradebook:
+        for submission in gradebook.assignment_submissions("01_foundations"):
+            gradebook.remove_submission("01_foundations", submission.student.id)
+        gradebook.engine.dispose()
+    result, records = export("--absent-as-zero")
+    assert {r["assignment"] for r in records} == {LESSON}
+    assert result.stdout.endswith(f" grades, {LESSON}.\n")
+    assert {r["assignment"] for r in export("01_foundations", LESSON)[1]} == {"01_foundations", LESSON}
+
+
+def test_what_was_collected_and_not_graded_is_told(export):
+    (export.root / "submitted/s023" / LESSON).mkdir(parents=True)
+    result, _ = export(LESSON)
+    assert f"Without 1 new submission, of s023; run `course grade {LESSON}`" in result.stderr
+
+
+def test_a_folder_can_be_named(export):
+    result, _ = export("--to", str(export.folder / "grades"))
+    assert result.exit_code == 0
+    assert (export.folder / "grades" / "grades_plain.csv").is_file()
 
 
 def test_absent_as_zero(export):
@@ -62,7 +85,7 @@ def test_what_could_not_be_graded_is_no_zero(platform, export):
         gradebook.add_student("late")
         gradebook.add_submission(LESSON, "late")
         gradebook.engine.dispose()
-    result, records = export("--for", platform, "-a", LESSON, "--absent-as-zero")
+    result, records = export("--for", platform, LESSON, "--absent-as-zero")
     column = {"plain": "final_score"}.get(platform, LESSON)
     assert [r[column] for r in records if "late" in r.values()] == [""]
     assert "nothing in it could be graded yet: late." in result.stderr
@@ -81,7 +104,7 @@ def test_names_survive_quotes_commas_and_accents_and_formulas_become_text(export
 
 @pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", '=HYPERLINK("x")'])
 def test_a_formula_is_made_text(text):
-    [[cell]] = read_rows(csv_text([[text]]))
+    [[cell]] = csv.reader(io.StringIO(csv_text([[text]]), newline=""))
     assert cell == f"'{text}"
 
 
@@ -96,7 +119,7 @@ def test_numbers_are_short(number, text):
 
 
 def test_canvas_without_a_template_has_its_columns(export):
-    _, records = export("--for", "canvas", "-a", LESSON)
+    _, records = export("--for", "canvas", LESSON)
     assert list(records[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LESSON]
     assert records[0]["Student"].strip() == "Points Possible"
     assert records[0][LESSON] == "13"
@@ -115,7 +138,7 @@ def test_a_canvas_template_is_filled_in_and_scaled(export):
         '"Student, Test",103,,test,A,,,\n',
         "utf-8",
     )
-    result, records = export("--for", "canvas", "-a", LESSON, "--template", str(template))
+    result, records = export("--for", "canvas", LESSON, "--template", str(template))
     column = f"{LESSON} (4711)"
     assert list(records[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]
     expected = scores(export.root, LESSON)
@@ -125,7 +148,32 @@ def test_a_canvas_template_is_filled_in_and_scaled(export):
     assert not found["ann"]
     assert "test" not in found
     assert "scaled from 13 points to the 26" in result.output
-    assert "'Nobody, Ann' of the template is not in the gradebook" in result.output
+    assert "--roster adds what it lacks of these: Nobody, Ann." in result.output
+    assert "out.csv: 2 grades" in result.stdout
+
+
+CANVAS = (
+    'Student;ID;SIS Login ID;Section\nPoints Possible;;;\n"O\'Neil, First0";100;s000;A\n"Müller, First1";101;s001;A\n'
+)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8-sig", "utf-16"])
+def test_a_template_that_a_spreadsheet_saved_is_read(encoding, export):
+    template = export.folder / "canvas.csv"
+    template.write_bytes(CANVAS.encode(encoding))
+    result, records = export(LESSON, "--for", "canvas", "--template", str(template))
+    assert result.exit_code == 0, result.output
+    assert [float(r[LESSON]) for r in records[1:]] == [scores(export.root, LESSON)[s] for s in ("s000", "s001")]
+    assert records[2]["Student"] == "Müller, First1"
+
+
+def test_a_template_of_another_class_is_refused(export):
+    template = export.folder / "canvas.csv"
+    template.write_text("Student,ID,Section\n" + "".join(f'"Nobody, N{n}",{n},A\n' for n in range(900, 1000)))
+    result, records = export(LESSON, "--for", "canvas", "--template", str(template))
+    assert (result.exit_code, records) == (2, [])
+    assert result.stderr.startswith("Error: The template's rows fit no student of the gradebook")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_moodle_worksheet_keeps_its_columns_and_gets_grades(export):
@@ -137,7 +185,7 @@ def test_a_moodle_worksheet_keeps_its_columns_and_gets_grades(export):
         'Participant 12,Ann Nobody,ann@uni.test,No submission,"5,00","13,00",Yes,-,-,old\n',
         "utf-8",
     )
-    result, records = export("--for", "moodle", "-a", LESSON, "--template", str(template))
+    result, records = export("--for", "moodle", LESSON, "--template", str(template))
     assert result.exit_code == 0, result.output
     assert float(records[0]["Grade"]) == scores(export.root, LESSON)["s000"]
     assert records[0]["Identifier"] == "Participant 11"
@@ -147,7 +195,7 @@ def test_a_moodle_worksheet_keeps_its_columns_and_gets_grades(export):
 
 
 def test_gradescope_has_four_columns_for_each_assignment(export):
-    _, records = export("--for", "gradescope", "-a", LESSON)
+    _, records = export("--for", "gradescope", LESSON)
     suffixes = ["", " - Max Points", " - Submission Time", " - Lateness (H:M:S)"]
     assert list(records[0])[4:] == [LESSON + suffix for suffix in suffixes]
     by_id = {record["SID"]: record for record in records}
@@ -158,7 +206,7 @@ def test_gradescope_has_four_columns_for_each_assignment(export):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-a", "07_nothing"], "no assignment '07_nothing'"),
+        (["07_nothing"], "no assignment '07_nothing'"),
         (["--for", "canvas", "--template", "missing.csv"], "missing.csv cannot be read"),
         (["--for", "gradescope", "--template", "x.csv"], "--template is for Canvas and Moodle"),
         (["--feedback"], "no feedback yet"),
@@ -279,6 +327,6 @@ def test_the_tables_serve_nbgrader_export_too(graded_class):
     run = [sys.executable, "-m", "nbgrader", "export", f"--exporter={exporter}", "--to=canvas.csv"]
     done = subprocess.run(run, cwd=graded.root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    rows = read_rows((graded.root / "canvas.csv").read_text("utf-8"))
+    rows = list(csv.reader(io.StringIO((graded.root / "canvas.csv").read_text("utf-8"), newline="")))
     assert rows[0][0] == "Student"
     assert len(rows) == 2 + 6

@@ -1,0 +1,22 @@
+"""Numbers and lists in the sentences that commands and reports write."""
+
+SHOWN = 20  # names, or lines of one kind; a template of another course would bring one for each row
+
+
+def plural(number, noun):
+    """``1 student``, ``2 students``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names, separator=", "):
+    """Names in a row, the first of them when there are many."""
+    names = list(names)
+    more = len(names) - SHOWN
+    return separator.join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def cut(lines):
+    """The first of the lines, and how many more there are."""
+    lines = list(lines)
+    more = len(lines) - SHOWN
+    return lines[:SHOWN] + ([f"... and {more} more like these"] if more > 0 else [])
