@@ -166,13 +166,15 @@ def test_no_automatic_score_of_an_earlier_attempt_survives_and_a_manual_one_is_l
     with course.gradebook() as gradebook:
         grade = gradebook.find_grade("interpretation", NAME, NAME, "anna")
         grade.manual_score, grade.needs_manual_grade = 4, False
+        grade.notebook.late_submission_penalty = 3
         gradebook.db.commit()
     course.hand_in("anna", {f"{NAME}.ipynb": b"{"})
     course.autograde(failures=True, force=True)
     assert {score for score, _ in course.scores("anna").values()} == {None}
     assert course.scores("anna")["interpretation"] == (None, True)
     with course.gradebook() as gradebook:
-        assert gradebook.find_grade("interpretation", NAME, NAME, "anna").manual_score == 4
+        grade = gradebook.find_grade("interpretation", NAME, NAME, "anna")
+        assert (grade.manual_score, grade.notebook.late_submission_penalty) == (4, None)
 
 
 def test_links_and_devices_are_refused_and_nothing_behind_them_is_copied(course, solved, tmp_path):
