@@ -134,7 +134,7 @@ heads.
 """
 
 # %%
-mha = MultiHeadAttention(embed_dim=32, num_heads=4)
+mha = MultiHeadAttention(32, 4)  # embed_dim, num_heads
 x = torch.randn(8, 10, 32)  # (batch, seq_len, embed_dim)
 out, attn_weights = mha(x)
 print(out.shape, attn_weights.shape)
@@ -278,13 +278,13 @@ from course.checks import Exam, heads, scratch_layers
 exam = Exam(
     "MultiHeadAttentionFromScratch",
     scratch_layers.scratch_structure(cases=[(12, 3)]),
-    heads.refuses_uneven(cases=[(12, 5)]),
+    heads.refuses_uneven(cases=[(12, 5)], width="embed_dim"),
     from_scratch=True,
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
     scratch_layers.scratch_structure(cases=[(15, 5), (7, 1), (6, 6)]),
-    heads.refuses_uneven(cases=[(10, 3), (9, 2), (4, 8)]),
+    heads.refuses_uneven(cases=[(10, 3), (9, 2), (4, 8)], width="embed_dim"),
 )
 ### END HIDDEN TESTS
 exam.run()

@@ -66,8 +66,9 @@ Mend the function, in one line, so that it returns the table (seq_len, d_model) 
 $$\text{PE}_{p,\,j} = \begin{cases}\sin(\omega_j\,p) & j \text{ even}\\ \cos(\omega_j\,p) & j \text{ odd}\end{cases}
 \qquad \omega_j = 10000^{-2\lfloor j/2\rfloor/d_\text{model}}$$
 
-- Even `d_model`: shape and values (1 point). Odd `d_model`: it ends with a sine (1 point).
-- What worked still works: NumPy floats, right to 1e-5 for the first 100 positions, a new array at each call (1 point).
+- Even `d_model`: shape and values, right to 1e-5 for the first 100 positions (1 point). Odd `d_model`: it ends with a
+  sine (1 point).
+- What worked still works, once the shape is right: a NumPy array of float32 or float64, a new one at each call (1 point).
 
 <details><summary>Hint 1</summary>
 
@@ -298,7 +299,7 @@ from course.checks import Exam, encodings
 
 exam = Exam(
     "add_positional_encoding",
-    encodings.on_own_or_lent("positional_encoding", encodings.sum_values(sizes=[(2, 3, 4)])),
+    encodings.on_own_or_lent("positional_encoding", encodings.sum_values(sizes=[(2, 3, 6)])),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -314,8 +315,8 @@ from course.checks import Exam, encodings
 
 exam = Exam(
     "add_positional_encoding",
-    encodings.on_own_or_lent("positional_encoding", encodings.sum_values(sizes=[(2, 3, 4)])),
-    encodings.on_own_or_lent("positional_encoding", encodings.sum_keeps_x(batch=2, time=3, width=4)),
+    encodings.on_own_or_lent("positional_encoding", encodings.sum_values(sizes=[(2, 3, 6)])),
+    encodings.on_own_or_lent("positional_encoding", encodings.sum_keeps_x(batch=2, time=3, width=6)),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
@@ -357,8 +358,8 @@ Mend the function, in two lines. It stays from scratch: nothing ready-made, noth
 $$\text{weights} = \operatorname{softmax}_{\text{keys}}\!\left(\frac{QK^\top}{\sqrt{d}}\right),\qquad \text{out} = \text{weights}\; V$$
 
 - The softmax runs over the keys (1 point). The scores are divided by $\sqrt d$, with $d$ the width of a query (1 point).
-- What worked still works, once the softmax runs over the keys: the mask, True = may attend; scores up to 1e4; dtype and
-  gradients; arguments left as they are (1 point).
+- What worked still works, once the softmax runs over the keys: out and weights in this order; the mask, True = may attend;
+  scores up to 1e4; dtype and gradients; arguments left as they are, transposed views among them (1 point).
 
 <details><summary>Hint 1</summary>
 
@@ -366,7 +367,8 @@ Sum the weights over each axis in turn. Over which one is the sum 1 everywhere, 
 </details>
 <details><summary>Hint 2</summary>
 
-Multiply `q` by 2 and look at the largest weight: how fast does it come near 1? Compare with the formula.
+Hold the line that makes the scores against the formula, sign by sign. What stands under $QK^\top$, and which axis of `q`
+has the length d?
 </details>
 """
 
@@ -396,7 +398,7 @@ from course.checks import Exam, repairs
 
 exam = Exam("scaled_dot_product_attention", repairs.softmax_axis(cases=[(1, 2, 3, 4, 5, 6)]), from_scratch=True)
 ### BEGIN HIDDEN TESTS
-exam.add(repairs.softmax_axis(cases=[(2, 3, 5, 4, 6, 7), (3, 2, 4, 6, 8, 5), (2, 1, 1, 5, 3, 4)]))
+exam.add(repairs.softmax_axis(cases=[(2, 3, 5, 4, 6, 7), (3, 2, 4, 6, 8, 5), (2, 1, 1, 5, 3, 4), (2, 3, 5, 5, 4, 6)]))
 ### END HIDDEN TESTS
 exam.run()
 
@@ -405,7 +407,10 @@ from course.checks import Exam, repairs
 
 exam = Exam("scaled_dot_product_attention", repairs.score_scale(cases=[(1, 2, 3, 4, 5, 6)]), from_scratch=True)
 ### BEGIN HIDDEN TESTS
-exam.add(repairs.score_scale(cases=[(2, 3, 7, 4, 6, 9), (3, 2, 4, 6, 8, 5), (2, 4, 3, 7, 1, 2), (2, 3, 4, 5, 16, 3)]))
+exam.add(
+    repairs.score_scale(cases=[(2, 3, 7, 4, 6, 9), (3, 2, 4, 6, 8, 5), (2, 4, 3, 7, 1, 2), (2, 3, 4, 5, 16, 3)]),
+    repairs.score_scale(cases=[(2, 3, 5, 5, 4, 4), (3, 2, 1, 1, 6, 6)]),  # T = S, as in self-attention
+)
 ### END HIDDEN TESTS
 exam.run()
 
@@ -424,6 +429,7 @@ kinds = ["causal", "shape (T, S)", "shape (B, 1, 1, S)", "shape (H, 1, S)", "sha
 exam.add(
     repairs.out_of_weights(sizes=sizes),
     attention.attention_mask(title="masks", kinds=kinds, sizes=sizes),
+    attention.attention_mask(title="masks", kinds=["causal", "shape (T, S)"], sizes=(2, 3, 5, 5, 4, 4)),
     attention.attention_large(queries=5, keys=7),
     attention.attention_large_masked(queries=5, keys=7),
     attention.attention_precision(sizes=sizes),
@@ -447,7 +453,8 @@ mask_bench.explore(scaled_dot_product_attention, mask="causal")
 # %% [markdown]
 r"""
 It becomes a model that sees only the future: every token attends to what comes after it, and the last one, which may
-look at nothing, becomes NaN. No error is raised. The weights are where you see it, so draw them once before you train.
+look at nothing, becomes NaN. Without `need_weights` not even that happens. No error is raised. The weights are where you
+see it, so draw them once before you train.
 
 Masks belong on the *scores*. A mask that sets weights to zero after the softmax leaves rows that no longer sum to one.
 """
@@ -612,7 +619,7 @@ r"""
    number of parameters. What a head looks at is learned; not every head is useful, and more are not always better.
 2. Positional encoding is essential for sequence understanding in Transformers, wherever no mask tells order.
 3. Careful implementation and visualisation help avoid common mistakes. The four functions of this lesson all ran; what found them was
-   a table of shapes, a numbered tensor, a sum over an axis and a picture.
+   two shapes that do not fit, a numbered tensor, the same token in every place, and a sum over an axis.
 """
 
 # %% [markdown]

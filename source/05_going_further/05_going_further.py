@@ -389,7 +389,7 @@ exam.run()
 # %% [markdown]
 r"""
 The explorer draws each pair as a clock and uses your matrix: the residual of your R_k stands in its list, about
-$10^{-15}$. Move p and watch that the hands turn by the same angle wherever they start.
+$10^{-15}$, or $10^{-7}$ in single precision. Move p and watch that the hands turn by the same angle wherever they start.
 
 Then switch on *Project to queries and keys*. **Predict**: do the dot products still depend on the distance alone?
 """
@@ -854,7 +854,7 @@ in front of the scores, and what will row 0 look at?
 
 # %%
 pe = torch.as_tensor(encoding.sinusoidal_encoding(10, 32))
-back = torch.as_tensor(rotation_matrix(-1, 32))
+back = torch.as_tensor(rotation_matrix(-1, 32), dtype=pe.dtype)
 scores = 8 * (pe @ back.T) @ pe.T  # query p is PE(p - 1)
 plots.attention_maps(scores.softmax(-1)[None], range(10), "A head made by hand")
 

@@ -398,8 +398,8 @@ token itself? Write three numbers down, then run.
 # %%
 for score in (previous_token_score, next_token_score, self_score):
     of_heads = score(sentence.maps)  # (L, H)
-    best = strongest_head(of_heads)
-    print(f"{score.__name__:21} layer {best[0]}, head {best[1]}: {of_heads[best].item():.2f}")
+    best, head = strongest_head(of_heads)
+    print(f"{score.__name__:21} layer {best}, head {head}: {of_heads[best, head].item():.2f}")
 
 # %% [markdown]
 r"""
@@ -634,8 +634,9 @@ exam.run()
 
 # %%
 spread = attention_entropy(sentence.maps)  # (6, 12)
-for name, place in (("narrowest", strongest_head(-spread)), ("widest", strongest_head(spread))):
-    print(f"{name:9} layer {place[0]}, head {place[1]:2}: {spread[place]:.2f} bits, {2 ** spread[place]:.1f} tokens")
+for name, (place, head) in (("narrowest", strongest_head(-spread)), ("widest", strongest_head(spread))):
+    bits = spread[place, head].item()
+    print(f"{name:9} layer {place}, head {head:2}: {bits:.2f} bits, {2**bits:.1f} tokens")
 
 # %% [markdown]
 r"""

@@ -32,7 +32,7 @@ def judge(lesson, exercise, answer, tests=None):
     The cells see the lesson's imports and the reference solutions of the other exercises.
     """
     verdict, stderr = Verdict(), io.StringIO()
-    with _everything_put_back(), contextlib.redirect_stderr(stderr):
+    with everything_put_back(), contextlib.redirect_stderr(stderr):
         namespace = {"__name__": "__main__"}
         _run(lesson.setup, "setup", namespace)
         for other in lesson.exercises.values():
@@ -65,7 +65,7 @@ def _run(source, name, namespace):
 
 
 @contextlib.contextmanager
-def _everything_put_back():
+def everything_put_back():
     """Undo what an answer may have changed for the next one."""
     dtype, grad, torch_state, numpy_state = (
         torch.get_default_dtype(),
