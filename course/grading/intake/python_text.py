@@ -1,15 +1,19 @@
 """What a cell's text says as Python, found without running it."""
 
 import ast
+import io
 import re
+import tokenize
 import warnings
 from functools import lru_cache
 
-from IPython.core.inputtransformer2 import EscapedCommand, find_end_of_continued_line, make_tokens_by_line
+from IPython.core.inputtransformer2 import find_end_of_continued_line
 
 LONGEST = 50_000  # characters of a cell that are parsed; no answer is near it
 TRANSPARENT = re.compile(r"\s*%%(time|timeit|capture|prun)\b.*\n?")  # cell magics whose body is ordinary Python
 BINDING = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+COMMAND = re.compile(r"\s*(?:[!%](?!=)|[?,;]|/(?![/=]))")  # how IPython's commands begin
+BETWEEN_STATEMENTS = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 LEFT_OUT = "pass  # left out while grading: "
 
 
@@ -36,29 +40,56 @@ def without_magics(text):
         text = text[head.end() :]
     if text.lstrip().startswith("%%") or len(text) > LONGEST:
         return text, left_out
-    lines = text.splitlines(keepends=True)
-    done = 0
-    while command := _next_command(lines, done):
-        row, column = command.start_line, command.start_col
-        end = find_end_of_continued_line(lines, row)
-        written = "".join(lines[row : end + 1]).strip()
-        if not written.startswith("%time "):
-            left_out.append(written)
-            lines[row : end + 1] = [lines[row][:column] + LEFT_OUT + written.replace("\n", " ") + "\n"]
-            end = row
-        done = end + 1
-    return "".join(lines), left_out
+    source = _WithoutCommands(text)
+    return ("".join(source.given), left_out + source.left_out) if source.is_read() else (text, left_out)
 
 
-def _next_command(lines, start):
-    """IPython's finder of the first escaped command in lines, from row start on; None when there is none."""
-    if not any(line.lstrip()[:1] in "%!?/,;" for line in lines[start:] if line.strip()):
-        return None
-    try:
-        by_line = make_tokens_by_line(lines)
-    except SyntaxError:  # a dedent that fits nothing; the kernel will say so
-        return None
-    return EscapedCommand.find([line for line in by_line if line and line[0].start[0] > start])
+class _WithoutCommands:
+    """A cell's lines as the tokenizer asks for them, a command's replaced; ``given`` and ``left_out`` once it is read.
+
+    Only the tokenizer knows whether a line begins a statement, as a command does, or goes on with a string or a
+    bracket. It is asked on the way, in one pass: a cell can have thousands of commands.
+    """
+
+    def __init__(self, text):
+        self.lines = io.StringIO(text).readlines()
+        self.row, self.given, self.left_out = 0, [], []
+        self.ended = 0  # lines given after which a new statement can begin
+
+    def is_read(self):
+        """Whether the tokenizer gets to the end, be it that of a string or a bracket left open."""
+        if not any(map(COMMAND.match, self.lines)):
+            self.given = self.lines
+            return True
+        begins = True
+        try:
+            for token in tokenize.generate_tokens(self.next_line):
+                if token.type not in BETWEEN_STATEMENTS:
+                    begins = token.type == tokenize.NEWLINE
+                if begins and token.type in (tokenize.NEWLINE, tokenize.NL):
+                    self.ended = token.start[0]
+        except tokenize.TokenError:
+            self.given += self.lines[self.row :]
+        except SyntaxError:  # a dedent that fits nothing; the kernel will say so
+            return False
+        return True
+
+    def next_line(self):
+        if self.row >= len(self.lines):
+            return ""
+        line, end = self.lines[self.row], self.row
+        if self.ended == len(self.given) and COMMAND.match(line):
+            end = find_end_of_continued_line(self.lines, self.row)
+            written = "".join(self.lines[self.row : end + 1]).strip()
+            if written.startswith("%time "):
+                end = self.row
+            else:
+                self.left_out.append(written)
+                blanks = line[: len(line) - len(line.lstrip())]
+                line = blanks + LEFT_OUT + " ".join(written.splitlines()) + "\n"
+        self.row = end + 1
+        self.given.append(line)
+        return line
 
 
 @lru_cache(maxsize=4096)  # matching asks about the same cell several times

@@ -226,7 +226,8 @@ def _about_format(content, found):
     repairs = []
     version = (content.get("nbformat"), content.get("nbformat_minor"))
     if version != (4, 5):
-        repairs.append(Remark("format", f"Notebook format {version[0]}.{version[1]} was read as 4.5."))
+        told = ".".join(str(part) if part in range(100) else "?" for part in version)
+        repairs.append(Remark("format", f"Notebook format {told} was read as 4.5."))
     ids = [_dict(cell).get("id") for cell in found]
     ids = [i if isinstance(i, str) else None for i in ids]
     if version == (4, 5) and None in ids:

@@ -125,3 +125,13 @@ def test_what_a_student_named_cannot_write_into_the_log(assignment, solved):
     intake = settle(assignment, {"02\n\x1b[31m.ipynb": nbformat.writes(solved).encode()})
     told = [intake.reason, *(text for r in intake.remarks for text in (r.text, r.cell))]
     assert all(text.isprintable() and len(text) < 1000 for text in told)
+
+
+def test_no_repair_is_long_or_writes_into_the_log(assignment, solved):
+    content = json.loads(nbformat.writes(solved))
+    content["nbformat_minor"] = ["\x1b[31m"] * 10_000
+    commands = "!ls \x1b[31m \\\n more\n" * 500
+    content["cells"].insert(1, {"cell_type": "code", "metadata": {}, "source": commands})
+    intake = settle(assignment, {FILE: json.dumps(content).encode()})
+    assert {"format", "magics"} <= {repair.kind for repair in intake.repairs}
+    assert all(repair.text.isprintable() and len(repair.text) < 400 for repair in intake.repairs)

@@ -102,3 +102,29 @@ def test_text_made_to_break_a_parser_is_not_python_and_breaks_nothing(text):
 def test_a_dedent_that_fits_nothing_is_left_to_the_kernel():
     text = "if 1:\n    x\n  y\n%time 1"
     assert without_magics(text) == (text, [])
+
+
+@pytest.mark.parametrize("line", ["!ls", "!(", "%time x", '"""', "x = (", "    !ls"])
+def test_a_cell_with_thousands_of_commands_is_read_in_one_go(line):
+    cleaned, found = without_magics(f"!ls\n{line}\n" * 4000)
+    assert len(found) >= 4000 or line in ('"""', "x = (")
+    assert cleaned.count("\n") == 8000
+
+
+@pytest.mark.parametrize(
+    "text, left_out",
+    [
+        ('"""\n!a\n"""\n!b\nf(\n!c\n)', ["!b"]),
+        ("if x:\n  if y:\n    !a\n  !b\n!c", ["!a", "!b", "!c"]),
+        ("x = 1 + \\\n!a\n!b", ["!b"]),
+        ("# note\n!a\n\n  \n%b", ["!a", "%b"]),
+        ("x != y\nz = 5 \\\n % 3\n%a", ["%a"]),
+    ],
+)
+def test_a_command_begins_a_statement(text, left_out):
+    assert without_magics(text)[1] == left_out
+
+
+def test_a_form_feed_ends_no_line():
+    text = "x = 'a\x0cb\u2028c'\n!ls\ny = 1"
+    assert without_magics(text) == (text.replace("!ls", "pass  # left out while grading: !ls"), ["!ls"])
