@@ -56,6 +56,18 @@ def test_a_student_is_found_however_the_platform_writes_them(person):
     assert found.find(person) == "sean"
 
 
+@pytest.mark.parametrize(
+    ("known", "told"), [("Weiß", "WEISS"), ("Sørensen", "Sorensen"), ("Łukasz", "Lukasz"), ("Núñez", "nunez")]
+)
+def test_letters_are_compared_as_other_keyboards_write_them(known, told):
+    assert Roster([Student("one", "Ann", known)]).find(Person(f"Ann {told}")) == "one"
+
+
+def test_canvas_s_test_student_is_none(roster):
+    rows = 'Student,ID,SIS User ID,SIS Login ID,Section\n"Lee, Ann",7,S7,ann,A\n"Student, Test",9,,test,A\n'
+    assert list(roster(rows).students) == ["ann"]
+
+
 def test_an_id_is_trusted_before_a_name():
     found = Roster([Student("ann", "Ann", "Lee"), Student("bob", "Bob", "Ray")])
     assert found.find(Person("Ann Lee", ids=(("student_id", "bob"),))) == "bob"
