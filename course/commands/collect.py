@@ -6,8 +6,13 @@ import click
 
 from course.trouble import Trouble
 
+PLACE_THEM = (
+    "To place them, complete the roster (its column lms_id takes a platform's numbers) and run this again, or put each "
+    "where it belongs, submitted/<student>/<lesson>/<lesson>.ipynb."
+)
 
-@click.command()
+
+@click.command(short_help="Put a platform's export where nbgrader looks for it.")
 @click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
 @click.option("--assignment", "-a", multiple=True, help="Collect this assignment only; repeat for several.")
 @click.option("--roster", help="CSV of the class (any platform's): maps names and numbers to student ids.")
@@ -18,7 +23,7 @@ from course.trouble import Trouble
     show_default=True,
     help="The attempt to grade. Every attempt is kept under submitted/.attempts.",
 )
-@click.option("--due", help="Due date, local time, as 2026-03-31 23:59; otherwise the gradebook's.")
+@click.option("--due", help="Due date and local time, as '2026-03-31 23:59'; otherwise the gradebook's.")
 @click.option("--course-dir", default=".", show_default=True, help="The course folder.")
 def command(archives, assignment, roster, keep, due, course_dir):
     """Put the submissions in each ARCHIVE where nbgrader looks for them.
@@ -69,25 +74,35 @@ def _people_and_dates(course, roster):
 
 def _due(text):
     try:
-        return datetime.datetime.fromisoformat(text).astimezone(datetime.UTC)
-    except ValueError as error:
-        raise Trouble(f"The due date {text!r} is not a time; write it as 2026-03-31 23:59.") from error
+        due = datetime.datetime.fromisoformat(text)
+        if len(text.strip()) <= len("2026-03-31"):
+            raise ValueError("no time of day")  # midnight, when the day begins, is seldom meant
+        return due.astimezone(datetime.UTC)
+    except (ValueError, OverflowError) as error:
+        raise Trouble(f"The due date {text!r} is not a date and time; write it as '2026-03-31 23:59'.") from error
 
 
 def _report(outcome):
+    from course.grading.wording import listed, plural
+
     for line in outcome.read:
         click.echo(line)
     for assignment in sorted({*outcome.placed, *outcome.standing}):
         placed = outcome.placed[assignment]
         click.echo(
-            f"{assignment}: {outcome.kept[assignment]} new attempts, {len(placed)} submissions put in place, "
-            f"{outcome.standing[assignment]} in place already"
+            f"{assignment}: {plural(outcome.kept[assignment], 'new attempt')}, "
+            f"{plural(len(placed), 'submission')} put in place, {outcome.standing[assignment]} in place already"
         )
+        if undated := outcome.undated[assignment]:
+            click.echo(f"{assignment}: the export does not say when {undated} of these came in, so none counts as late")
+        if missing := outcome.missing.get(assignment):
+            click.echo(f"{assignment}: nothing from {plural(len(missing), 'student')} of the roster: {listed(missing)}")
         for line in placed:
             click.echo(f"  {line}")
     if outcome.unplaced:
         click.echo(f"Not placed: {len(outcome.unplaced)}", err=True)
         for refusal in outcome.unplaced:
             click.echo(f"  {refusal.path}: {refusal.reason}", err=True)
+        click.echo(PLACE_THEM, err=True)
     for sentence in outcome.failed:
         click.echo(f"Error: {sentence}", err=True)

@@ -8,11 +8,12 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from course.grading.collect import archive, layouts
-from course.grading.collect.archive import Refusal
+from course.grading.collect.archive import KEPT_SUFFIXES, Refusal
 from course.grading.collect.layouts.handed import is_notebook
 from course.grading.collect.lessons import find_lesson
 from course.grading.collect.store import choose, is_late
 from course.grading.roster import Ambiguous, plain
+from course.grading.wording import plural
 
 
 @dataclasses.dataclass
@@ -22,6 +23,8 @@ class Outcome:
     read: list = dataclasses.field(default_factory=list)  # one sentence for each archive
     kept: Counter = dataclasses.field(default_factory=Counter)  # new attempts by assignment
     placed: dict = dataclasses.field(default_factory=lambda: defaultdict(list))  # assignment -> placements, sentences
+    undated: Counter = dataclasses.field(default_factory=Counter)  # of the placed, lateness asked for and not known
+    missing: dict = dataclasses.field(default_factory=dict)  # assignment -> students of the roster without any attempt
     standing: Counter = dataclasses.field(default_factory=Counter)  # in place already, by assignment
     unplaced: list = dataclasses.field(default_factory=list)  # Refusals
     failed: list = dataclasses.field(default_factory=list)  # archives that were not read, sentences
@@ -55,10 +58,12 @@ class Collector:
                     self.outcome.failed.append(str(refused))
         kept = [(student, lesson) for lesson in self.wanted for student in self.store.students(lesson.assignment)]
         todo = [pair for pair in kept if self._is_to_be_placed(*pair, touched)]
-        with self.show(len(todo), "submissions put in place") as progress:
+        with self.show(len(todo), "submissions") as progress:
             for student, lesson in todo:
                 self._place(student, lesson)
                 progress.done()
+        for assignment in {lesson.assignment for _, lesson in kept} if self.closed else ():
+            self.outcome.missing[assignment] = sorted(set(self.roster.students) - set(self.store.students(assignment)))
         return self.outcome
 
     def _is_to_be_placed(self, student, lesson, touched):
@@ -81,10 +86,12 @@ class Collector:
             except _Unknown as unknown:
                 self.outcome.unplaced.append(Refusal(item.path, str(unknown)))
         notebooks = sum(map(len, by_student.values()))
-        self.outcome.read.append(f"{path.name}: {layout}, {notebooks} notebooks of {len(by_student)} students")
+        counts = f"{plural(notebooks, 'notebook')} of {plural(len(by_student), 'student')}"
+        self.outcome.read.append(f"{path.name}: {layout}, {counts}")
+        self.outcome.read += _left_out([entry.path for entry in entries])
         seen = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
         touched = set()
-        with self.show(len(by_student), "students read") as progress:
+        with self.show(len(by_student), "students") as progress:
             for student, items in by_student.items():
                 touched.update(self._keep(student, items, seen, layout))
                 progress.done()
@@ -125,10 +132,13 @@ class Collector:
         if not self.store.place(student, assignment, chosen, lesson.file_name):
             self.outcome.standing[assignment] += 1
             return
-        when = f" of {chosen.when:%Y-%m-%d %H:%M} UTC" if chosen.when else ""
-        late = ", late" if is_late(chosen, self.due.get(assignment)) else ""
+        due = self.due.get(assignment)
+        when = f", handed in {chosen.when.astimezone():%Y-%m-%d %H:%M %Z}" if chosen.when else ""
+        late = ", late" if is_late(chosen, due) else ""
         which = f"attempt {attempts.index(chosen) + 1} of {len(attempts)}"
         self.outcome.placed[assignment].append(f"{student}: {which}{when}{late}")
+        asked = due is not None or self.keep == "on-time"
+        self.outcome.undated[assignment] += asked and chosen.when is None and chosen.late is None
 
     def _student(self, person):
         """The student's id; _Unknown says why there is none."""
@@ -158,9 +168,24 @@ def _made_id(person):
     elif person.email:
         text = person.email.partition("@")[0]
     else:
-        words = [word for word in re.findall(r"[^\W_]+", person.name.casefold()) if plain(word)] or [person.joined]
-        text = "_".join([*filter(None, words), *ids.values()])
-    return re.sub(r"[^\w.@-]+", "_", unicodedata.normalize("NFC", text.strip())).strip("._")
+        name = person.name.casefold() if plain(person.name) else person.joined
+        text = "_".join([name, *ids.values()])
+    return re.sub("_+", "_", "".join(map(_folder_letter, unicodedata.normalize("NFC", text)))).strip("._")
+
+
+def _folder_letter(letter):
+    """The letter itself where it may stand in the name of a folder: many scripts need their combining marks."""
+    kept = letter.isalnum() or letter in ".@-" or unicodedata.category(letter).startswith("M")
+    return letter if kept else "_"
+
+
+def _left_out(paths):
+    """A line on the files that are of no kind that is read, if there are any: someone may have sent the wrong one."""
+    others = [path for path in paths if not path.lower().endswith(KEPT_SUFFIXES)]
+    if not others:
+        return []
+    which = others[0] if len(others) == 1 else f"{others[0]} and {len(others) - 1} more"
+    return [f"  no notebook, and left out: {which}"]
 
 
 def _safe_file_name(name):

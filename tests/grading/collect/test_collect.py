@@ -3,6 +3,7 @@
 import datetime
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,57 @@ def test_the_attempt_is_the_instructors_choice(options, expected, collect, zippe
 
 def test_a_late_attempt_is_said_to_be_late(collect, zipped, answered):
     result = collect(zipped({attempt(3): answered(LESSON)}), options=["--due", "2026-03-02 23:59"])
-    assert "ann: attempt 1 of 1 of 2026-03-03" in result.output
+    assert "ann: attempt 1 of 1, handed in 2026-03-03" in result.output
     assert result.output.rstrip().endswith("late")
+
+
+@pytest.mark.parametrize("text", ["2026-03-31", "tomorrow", "2026-03-31 25:00", "0001-01-01 00:00"])
+def test_a_due_date_without_a_time_of_day_is_refused(text, collect, zipped, answered, course_dir):
+    result = collect(zipped({attempt(1): answered(LESSON)}), options=["--due", text])
+    assert result.exit_code == 2
+    assert "write it as '2026-03-31 23:59'" in result.output
+    assert not (course_dir / "submitted").exists()
+
+
+@pytest.mark.parametrize(
+    ("zone", "due", "late"),
+    [
+        ("Pacific/Kiritimati", "2026-03-02 23:59", False),  # 14 hours ahead of UTC
+        ("Pacific/Kiritimati", "2026-03-02 11:59", True),
+        ("Etc/GMT+12", "2026-03-02 11:59", True),
+        ("Europe/Berlin", "2026-03-29 02:30", False),  # a time that clocks pass over
+    ],
+)
+def test_due_dates_and_times_are_those_of_this_machine(zone, due, late, collect, zipped, answered, monkeypatch):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    result = collect(zipped({attempt(2): answered(LESSON)}), options=["--due", due])
+    monkeypatch.undo()
+    time.tzset()
+    assert "handed in 2026-03-02 12:00 " in result.output
+    assert result.output.rstrip().endswith("late") == late
+
+
+def test_an_export_without_times_says_that_none_is_late(collect, zipped, answered):
+    archive = zipped({f"ann/{LESSON}.ipynb": answered(LESSON), f"bob/{LESSON}.ipynb": answered(LESSON)})
+    assert "does not say when" not in collect(archive).output
+    result = collect(zipped({f"x/eve/{LESSON}.ipynb": answered(LESSON)}), options=["--keep", "on-time"])
+    assert "the export does not say when 1 of these came in" in result.output
+
+
+def test_a_file_of_another_kind_is_named(collect, zipped, answered):
+    result = collect(zipped({f"x/ann/{LESSON}.ipynb": answered(LESSON), "x/bob/report.pdf": b"%PDF"}))
+    assert "no notebook, and left out: x/bob/report.pdf\n" in result.stdout
+    assert result.exit_code == 0
+
+
+def test_who_is_on_the_roster_and_handed_in_nothing_is_named(collect, zipped, answered, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student_id\nann\nbob\neve\n")
+    files = {f"x/{name}/{LESSON}.ipynb": answered(LESSON) for name in ("ann", "zoe")}
+    result = collect(zipped(files), options=["--roster", str(roster)])
+    assert f"{LESSON}: nothing from 2 students of the roster: bob, eve\n" in result.stdout
+    assert result.stderr.rstrip().endswith("submitted/<student>/<lesson>/<lesson>.ipynb.")
 
 
 def test_every_attempt_is_kept_and_a_second_run_changes_nothing(collect, zipped, answered, course_dir):
@@ -126,7 +176,7 @@ def test_what_a_hand_put_into_submitted_is_kept(collect, zipped, answered, cours
 
 def test_progress_is_shown_on_stderr(collect, zipped, answered):
     result = collect(zipped({f"ann/{LESSON}.ipynb": answered(LESSON), f"bob/{LESSON}.ipynb": answered(LESSON)}))
-    assert "2/2 [" in result.stderr and "submissions put in place/s" in result.stderr
+    assert "2/2 [" in result.stderr and " submissions/s]" in result.stderr
     assert "2/2" not in result.stdout
 
 

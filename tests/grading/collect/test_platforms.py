@@ -100,6 +100,17 @@ def test_students_and_lesson_are_found_in_the_names(platform, collect, zipped, a
     assert placed() == {(student, "02_how_it_works") for student in NAMES[platform].values()}
 
 
+def test_names_keep_the_marks_that_their_script_needs(collect, zipped, answered, placed):
+    turkish, hindi = "İbrahim Çelik".lower(), ("किरण", "कुरण")
+    roster = f"student_id,last_name,first_name,lms_id\nibra,Çelik,İbrahim,\nk1,{hindi[0]},Ann,4\n"
+    names = [f"{''.join(reversed(turkish.split()))}_3_9_02_how_it_works.ipynb", f"{hindi[0]}_4_9_02_how_it_works.ipynb"]
+    assert collect(zipped({name: answered("02_how_it_works") for name in names}), roster=roster).exit_code == 0
+    assert {student for student, _ in placed()} == {"ibra", "k1"}
+    strangers = {f"x/{name}/02_how_it_works.ipynb": answered("02_how_it_works") for name in hindi}
+    collect(zipped(strangers), roster="")
+    assert {student for student, _ in placed()} == {"ibra", "k1", *hindi}
+
+
 def test_gradescope_names_people_in_its_metadata(collect, zipped, answered, placed, course_dir):
     metadata = """
 submission_1:
