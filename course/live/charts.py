@@ -8,6 +8,7 @@ from course.live.picture import Box, Labels, Line, Panel, Text, Tile, shades
 
 LABEL_STEP = 12  # pixels that one line of labels needs
 AIRY_STEP = 18  # pixels from label to label where some are left out anyway
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 CHARACTER = 6.8  # pixels, about, that one character of size 11 takes
 
 
@@ -70,22 +71,25 @@ def with_colour_scale(panel, low, high, title, x=10):
     return Panel(max(panel.width, x + width + 10), top + 34, panel.marks + scale, alt)
 
 
-def nice_ticks(low, high, count=5):
-    """About count round numbers between low and high, which may stand in either order."""
+def nice_ticks(low, high, count=5, whole=False):
+    """About count round numbers between low and high, which may stand in either order; whole ones if so wanted."""
     low, high = min(low, high), max(low, high)
     if high == low:
         return [low]
-    raw = (high - low) / count
+    raw = max((high - low) / count, 1 if whole else 0)
     unit = 10 ** math.floor(math.log10(raw))
-    step = next(m * unit for m in (1, 2, 2.5, 5, 10) if m * unit >= raw)
+    step = next(m * unit for m in (1, 2, 2.5, 5, 10) if m * unit >= raw and not (whole and m * unit % 1))
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step + 1e-9) + 1)]
 
 
 class Axes:
-    """The plain geometry of one chart: pixels of data points, and the frame with its ticks."""
+    """The plain geometry of one chart: pixels of data points, and the frame with its ticks.
 
-    def __init__(self, x_range, y_range, size=(420, 240), log_x=False):
-        self.log_x, self.size = log_x, size
+    ``whole`` names the axes, of "xy", on which only whole numbers mean something.
+    """
+
+    def __init__(self, x_range, y_range, size=(420, 240), log_x=False, whole=""):
+        self.log_x, self.size, self.whole = log_x, size, whole
         self.x_range = tuple(map(math.log10, x_range)) if log_x else x_range
         self.y_range = y_range
         self.left, self.right, self.top, self.bottom = 52, size[0] - 12, 26, size[1] - 40
@@ -122,11 +126,12 @@ class Axes:
         ]
         if self.log_x:
             powers = range(math.ceil(self.x_range[0]), math.floor(self.x_range[1]) + 1)
-            x_ticks = [10**p for p in powers]
+            x_ticks = {10**p: "10" + str(p).translate(SUPERSCRIPTS) for p in powers}
         else:
-            x_ticks = nice_ticks(*self.x_range)
-        marks += [Text(self.x(t), self.bottom + 15, f"{t:g}", 11, "middle") for t in x_ticks]
-        marks += [Text(self.left - 5, self.y(t) + 4, f"{t:.3g}", 11, "end") for t in nice_ticks(*self.y_range, 4)]
+            x_ticks = {t: f"{t:g}" for t in nice_ticks(*self.x_range, whole="x" in self.whole)}
+        y_ticks = nice_ticks(*self.y_range, 4, whole="y" in self.whole)
+        marks += [Text(self.x(t), self.bottom + 15, name, 11, "middle") for t, name in x_ticks.items()]
+        marks += [Text(self.left - 5, self.y(t) + 4, f"{t:.3g}", 11, "end") for t in y_ticks]
         return marks
 
     def panel(self, marks, alt):

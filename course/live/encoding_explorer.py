@@ -13,6 +13,7 @@ from course.live.charts import CHARACTER, Axes, legend, matrix, with_colour_scal
 from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Disc, Frame, Line, Panel, Text
+from course.live.wording import counted, tiny
 
 MAX_WIDTH = 512
 PARAMETERS = (
@@ -93,10 +94,10 @@ def frame(function, seq_len, d_model, position, offset, base, projected):
         dots_panel(shown, position, projected),
     ]
     ledger = [
-        ("wavelengths", f"{shown.wavelengths[0]:.2f} … {shown.wavelengths[-1]:,.1f} positions"),
-        ("longer than the sentence", f"{(shown.wavelengths > seq_len).sum()} of {len(shown.wavelengths)} pairs"),
+        ("wavelengths", f"{span(shown.wavelengths, ' … ')} positions"),
+        ("longer than the sequence", f"{(shown.wavelengths > seq_len).sum()} of {len(shown.wavelengths)}"),
         ("‖PE(p)‖²", f"{shown.here @ shown.here:.4g}"),
-        ("‖PE(p+k) − R_k·PE(p)‖", "no R_k: d_model is odd" if d_model % 2 else f"{shown.residual:.1e}"),
+        ("‖PE(p+k) − R_k·PE(p)‖", "no R_k: d_model is odd" if d_model % 2 else tiny(shown.residual)),
     ]
     summary, problem = describe(shown, position, offset, projected), None
     if function is not None:
@@ -127,33 +128,39 @@ def students_rotation(function, d_model, position, offset):
         raise student.Complaint(f"Your {student.title(function)} accepted d_model {d_model}: ValueError was wanted.")
     turn = student.numbers(function, student.ask(function, offset, d_model), (d_model, d_model))
     rows = encoding.sinusoidal_encoding(position + offset + 1, d_model)
-    residual = np.linalg.norm(rows[position + offset] - turn @ rows[position])
+    residual = np.linalg.norm(rows[position + offset] - product(turn, rows[position]))
     note = student.comparison(function, encoding.rotation_matrix(offset, d_model), turn)
-    return note, [], [(f"with your R_k, base {encoding.BASE:,}", f"{residual:.1e}")]
+    return note, [], [(f"with your R_k, base {encoding.BASE:,}", tiny(residual))]
 
 
 def describe(shown, position, offset, projected):
     """Two sentences with the numbers that stand out."""
     seq_len, d_model = shown.table.shape
     slow = int((shown.wavelengths > seq_len).sum())
-    waves = f"{slow} of {len(shown.wavelengths)} waves are longer than the {seq_len} positions shown."
+    waves = f"Of {counted(len(shown.wavelengths), 'wave')} {slow or 'none'} {'is' if slow < 2 else 'are'} longer than "
+    waves += f"the {counted(seq_len, 'position')} shown."
     if shown.residual is None:
         step = f"d_model {d_model} is odd: its last sine has no cosine to turn with, so no rotation makes the step."
     else:
         step = (
-            f"Turning each pair of PE({position}) by {offset} steps gives PE({position + offset}) "
-            f"up to {shown.residual:.1e}."
+            f"Turning each pair of PE({position}) by {counted(offset, 'step')} gives PE({position + offset}) "
+            f"{f'up to {tiny(shown.residual)}' if shown.residual else 'exactly'}."
         )
     dots = "With projections, the dot products depend on the position as well as on the distance." if projected else ""
     return " ".join(filter(None, (waves, step, dots)))
 
 
+def span(waves, to):
+    """The shortest and the longest of the wavelengths, or the only one."""
+    return f"{waves[0]:.2f}" if len(waves) == 1 else f"{waves[0]:.2f}{to}{waves[-1]:,.1f}"
+
+
 def heatmap(table, title, position):
     """The table with its colour scale; two thin lines hold the row of the cursor."""
     seq_len, d_model = table.shape
-    alt = f"{title}: {seq_len} positions by {d_model} dimensions, values {table.min():.2f} to {table.max():.2f}; " + (
-        f"the cursor is on position {position}" if position < seq_len else f"position {position} lies beyond it"
-    )
+    size = f"{counted(seq_len, 'position')} by {counted(d_model, 'dimension')}"
+    cursor = f"the cursor is on position {position}" if position < seq_len else f"position {position} lies beyond it"
+    alt = f"{title}: {size}, values {table.min():.2f} to {table.max():.2f}; {cursor}"
     panel = matrix(
         table, title, alt, low=-1, high=1, side=(300, 220), row_name="position", column_name="embedding dimension"
     )
@@ -175,16 +182,14 @@ def heatmap(table, title, position):
 
 def wavelength_panel(waves, seq_len):
     """One disc for each pair: its wavelength on a log axis, with the sentence's length drawn in."""
-    axes = Axes((1, max(10.0, waves.max() * 1.5, seq_len * 1.5)), (len(waves) - 0.5, -0.5), log_x=True)
+    axes = Axes((1, max(10.0, waves.max() * 1.5, seq_len * 1.5)), (len(waves) - 0.5, -0.5), log_x=True, whole="y")
     marks = axes.frame("wavelength of each pair", "positions for one turn (log scale)", "pair")
     marks += [Disc(axes.x(wave), axes.y(i), 3 if len(waves) <= 64 else 1.5, "blue") for i, wave in enumerate(waves)]
     marks.append(axes.upright(seq_len, colour="orange", dashed=True))
     x, name = axes.x(seq_len), f"length {seq_len}"
     fits = x + 4 + CHARACTER * len(name) <= axes.right
     marks.append(Text(x + 4, axes.bottom - 6, name) if fits else Text(x - 4, axes.top + 10, name, anchor="end"))
-    alt = (
-        f"Wavelengths of {len(waves)} pairs from {waves[0]:.2f} to {waves[-1]:,.1f} positions; length {seq_len} marked"
-    )
+    alt = f"Wavelengths, of {counted(len(waves), 'pair')}: {span(waves, ' to ')} positions; length {seq_len} marked"
     return axes.panel(marks, alt)
 
 
@@ -193,20 +198,30 @@ def dots_panel(shown, position, projected):
     seq_len, d_model = shown.table.shape
     near, far = np.arange(seq_len) - position, np.arange(seq_len)
     both = np.concatenate((shown.dots_from_here, shown.dots_from_start, [0.0]))
-    axes = Axes((min(-1, near.min()), max(1, far.max())), (both.min(), both.max()))
+    room = 0.25 * (np.ptp(both) or 1)  # for the legend, above all lines
+    axes = Axes((min(-1, near.min()), max(1, far.max())), (both.min(), both.max() + room), whole="x")
     name = "q(i)·k(j)" if projected else "PE(i)·PE(j)"
     marks = axes.frame(f"{name} against distance", "distance j − i", "")
     marks.append(axes.level(0, width=1, faint=True))
+    if seq_len == 1:  # a line of one point would not be seen
+        marks.append(Disc(axes.x(near[0]), axes.y(shown.dots_from_here[0]), 5, "blue"))
+        marks.append(Disc(axes.x(far[0]), axes.y(shown.dots_from_start[0]), 3, "orange"))
     marks.append(axes.line(near, shown.dots_from_here, "blue", width=3))
     marks.append(axes.line(far, shown.dots_from_start, "orange", dashed=True))
     lines = ("blue", False, f"from i = {position}"), ("orange", True, "from i = 0")
     marks += legend(lines, axes.right - 96, axes.top + 4)
     closest = shown.dots_from_start[0]
     alt = (
-        f"{name} against distance for {seq_len} positions of width {d_model}: {closest:.2f} at distance 0 from "
-        f"position 0, {both.min():.2f} at the least"
+        f"{name} against distance for {counted(seq_len, 'position')} of width {d_model}: {closest:.2f} at distance 0 "
+        f"from position 0, {both.min():.2f} at the least"
     )
     return axes.panel(marks, alt)
+
+
+def degrees(offset, wavelength):
+    """The angle of a pair after so many steps, whole turns counted: 172°, or 3,667°."""
+    turn = 360 * offset / wavelength
+    return f"{turn:,.0f}°" if turn >= 1000 else f"{turn:.3g}°"
 
 
 def clocks(shown, offset):
@@ -222,10 +237,9 @@ def clocks(shown, offset):
         for row, colour, width in ((shown.here, "blue", 1.5), (shown.there, "orange", 3)):
             sine, cosine = row[2 * i : 2 * i + 2]
             marks.append(Line(((x, y), (x + radius * sine, y - radius * cosine)), colour, width))
-        turn = math.degrees(offset * 2 * math.pi / shown.wavelengths[i])
-        marks.append(Text(x, y + radius + 16, f"pair {i}: {turn:.3g}°", 11, "middle"))
+        marks.append(Text(x, y + radius + 16, f"pair {i}: {degrees(offset, shown.wavelengths[i])}", 11, "middle"))
     if not pairs:
         marks.append(Text(6, 40, "d_model 1 is a single sine: there is no pair."))
-    angle = math.degrees(offset * 2 * math.pi / shown.wavelengths[0])
-    alt = f"Clocks of the first {pairs} pairs: offset {offset} turns pair 0 by {angle:.1f} degrees, later pairs less"
+    turns = [f"pair {i} by {degrees(offset, wave)}" for i, wave in enumerate(shown.wavelengths[:pairs])]
+    alt = f"Clocks: offset {offset} turns {', '.join(turns) or 'nothing, for there is no pair'}"
     return Panel(376, 270 if pairs > 4 else 150, tuple(marks), alt)

@@ -12,11 +12,23 @@ from course.live.explorer import Explorer
 from course.live.parameters import Whole
 from course.live.picture import Box, Frame, Line, Panel, Text
 from course.live.sentence import MAX_TOKENS, MAX_WIDTH, WORDS, queries_and_keys
+from course.live.wording import bytes_read, counted
 
 PARAMETERS = (
     Whole("num_heads", "Heads", 4, 1, 16),
     Whole("seq_len", "Tokens", 8, 1, MAX_TOKENS),
     Whole("d_model", "d_model", 32, 4, MAX_WIDTH, step=4),
+)
+CUT = "d_head = d_model / H"
+ROWS = (  # of the ledger, behind CUT
+    "√d_head, the scale",
+    "Q, K, V  (B, T, d_model)",
+    "split  (B, H, T, d_head)",
+    "weights  (B, H, T, S)",
+    "heads' outputs  (B, H, T, d_head)",
+    "merged  (B, T, d_model)",
+    "parameters, the same for every H",
+    "scores H·T², float32",
 )
 EXERCISES = ("split_heads", "head_width")
 
@@ -28,7 +40,7 @@ def explore(student_function=None, **initial):
 
 class Heads(NamedTuple):
     weights: np.ndarray  # (H, T, T)
-    shapes: tuple  # (name, shape) along the path
+    shapes: tuple  # along the path, as text
 
 
 @lru_cache(maxsize=8)  # a few recent moves; with 16 heads and 64 tokens one holds a quarter of a megabyte
@@ -37,14 +49,8 @@ def compute(num_heads, seq_len, d_model):
     q, k = queries_keys(seq_len, d_model)
     q_heads, k_heads = (attention.split_heads(x, num_heads) for x in (q, k))
     out, weights = attention.scaled_dot_product_attention(q_heads, k_heads, k_heads)
-    shapes = (
-        ("Q, K, V  (B, T, d_model)", q.shape),
-        ("split  (B, H, T, d_head)", q_heads.shape),
-        ("weights  (B, H, T, S)", weights.shape),
-        ("heads' outputs  (B, H, T, d_head)", out.shape),
-        ("merged  (B, T, d_model)", attention.merge_heads(out).shape),
-    )
-    return Heads(weights[0].numpy(), tuple((name, str(tuple(shape))) for name, shape in shapes))
+    shapes = q.shape, q_heads.shape, weights.shape, out.shape, attention.merge_heads(out).shape
+    return Heads(weights[0].numpy(), tuple(str(tuple(shape)) for shape in shapes))
 
 
 def queries_keys(seq_len, d_model):
@@ -52,12 +58,12 @@ def queries_keys(seq_len, d_model):
     return tuple(x[None, :seq_len, :d_model] for x in queries_and_keys())
 
 
-def students_weights(function, num_heads, seq_len, d_model):
-    """Weights (H, T, T) made with the student's split_heads."""
+def students_heads(function, num_heads, seq_len, d_model):
+    """Queries and keys (1, H, T, d_head) as the student's split_heads cuts them."""
     shape = (1, num_heads, seq_len, d_model // num_heads)
-    halves = (student.ask(function, x, num_heads) for x in queries_keys(seq_len, d_model))
-    q, k = (student.tensor(function, half, shape) for half in halves)
-    return attention.masked_softmax(attention.attention_scores(q, k))[0].numpy()
+    return [
+        student.tensor(function, student.ask(function, x, num_heads), shape) for x in queries_keys(seq_len, d_model)
+    ]
 
 
 def frame(function, num_heads, seq_len, d_model):
@@ -66,8 +72,7 @@ def frame(function, num_heads, seq_len, d_model):
         heads = compute(num_heads, seq_len, d_model)
     except ValueError as error:
         return unsplittable(function, num_heads, seq_len, d_model, error)
-    overview = with_colour_scale(columns_panel(d_model, num_heads), 0, float(heads.weights.max()), "attention weight")
-    panels = [overview, *maps(heads.weights, "head")]
+    panels = [overview(d_model, num_heads, float(heads.weights.max())), *maps(heads.weights, "head")]
     ledger = ledger_rows(heads, num_heads, seq_len, d_model)
     summary, problem = describe(heads.weights, d_model), None
     if function is not None:
@@ -85,8 +90,10 @@ def students_part(function, heads, num_heads, seq_len, d_model):
     if student.pick(function, *EXERCISES) == "head_width":
         width = student.ask(function, d_model, num_heads)
         return student.comparison(function, d_model // num_heads, student.numbers(function, width, ())), []
-    weights = students_weights(function, num_heads, seq_len, d_model)
-    return student.comparison(function, heads.weights, weights), maps(weights, "your head")
+    q, k = students_heads(function, num_heads, seq_len, d_model)
+    weights = attention.masked_softmax(attention.attention_scores(q, k))[0].numpy()
+    right = attention.split_heads(queries_keys(seq_len, d_model)[0], num_heads)
+    return student.comparison(function, right, q), maps(weights, "your head")
 
 
 def unsplittable(function, num_heads, seq_len, d_model, error):
@@ -101,10 +108,10 @@ def unsplittable(function, num_heads, seq_len, d_model, error):
             problem = str(complaint)
     counts = " or ".join(map(str, nearest_counts(num_heads, d_model)))
     return Frame(
-        (columns_panel(d_model, num_heads), *hollow_maps(num_heads, seq_len)),
-        ledger=(("d_head = d_model / H", f"{d_model} / {num_heads} is not whole"),),
-        summary=f"{num_heads} heads of {d_model // num_heads} columns leave {d_model % num_heads} of the {d_model} "
-        f"columns over. Nearest head counts that work: {counts}.",
+        (overview(d_model, num_heads), *hollow_maps(num_heads, seq_len)),
+        ledger=((CUT, f"{d_model} / {num_heads} is not whole"), *((name, "–") for name in ROWS)),
+        summary=f"{num_heads} heads of {counted(d_model // num_heads, 'column')} leave {d_model % num_heads} of the "
+        f"{d_model} columns over. Nearest head counts that work: {counts}.",
         problem=problem,
     )
 
@@ -117,24 +124,20 @@ def nearest_counts(num_heads, d_model):
 
 
 def ledger_rows(heads, num_heads, seq_len, d_model):
-    d_head = d_model // num_heads
-    return (
-        ("d_head = d_model / H", f"{d_model} / {num_heads} = {d_head}"),
-        ("√d_head, the scale", f"{d_head**0.5:.2f}"),
+    d_head, scores = d_model // num_heads, num_heads * seq_len**2
+    values = (
+        f"{d_head**0.5:.2f}",
         *heads.shapes,
-        ("parameters, the same for every H", f"{attention.parameter_count(d_model, num_heads):,}"),
-        (
-            "scores H·T², float32",
-            f"{num_heads}·{seq_len}² = {num_heads * seq_len**2:,} "
-            f"({attention.score_memory(num_heads, seq_len) / 1024:.1f} KiB)",
-        ),
+        f"{attention.parameter_count(d_model, num_heads):,}",
+        f"{num_heads}·{seq_len}² = {scores:,} ({bytes_read(attention.score_memory(num_heads, seq_len))})",
     )
+    return ((CUT, f"{d_model} / {num_heads} = {d_head}"), *zip(ROWS, values, strict=True))
 
 
 def describe(weights, d_model):
     """One or two sentences with the numbers that stand out."""
     num_heads, seq_len, _ = weights.shape
-    cut = f"d_model {d_model} is cut into {num_heads} heads of {d_model // num_heads} columns."
+    cut = f"d_model {d_model} is cut into {num_heads} heads of {counted(d_model // num_heads, 'column')}."
     if num_heads == 1:
         cut = f"One head keeps all {d_model} columns."
     if seq_len == 1:
@@ -173,9 +176,14 @@ def map_text(head, name):
     t, s = np.unravel_index(head.argmax(), head.shape)
     own = float(np.diagonal(head).mean())
     return (
-        f"Attention of {name}, {len(head)} queries by {len(head)} keys: largest weight {head[t, s]:.2f}, from "
-        f"{WORDS[t]} at {t} to {WORDS[s]} at {s}; on average {own:.2f} on the token itself"
+        f"Attention of {name}, {counted(len(head), 'query', 'queries')} by {counted(len(head), 'key')}: largest weight "
+        f"{head[t, s]:.2f}, from {WORDS[t]} at {t} to {WORDS[s]} at {s}; on average {own:.2f} on the token itself"
     )
+
+
+def overview(d_model, num_heads, high=1.0):
+    """The columns of a token, and the colours of the maps."""
+    return with_colour_scale(columns_panel(d_model, num_heads), 0, high, "attention weight")
 
 
 def columns_panel(d_model, num_heads):
@@ -184,7 +192,7 @@ def columns_panel(d_model, num_heads):
     d_head = max(1, d_model // num_heads)
     column = width / d_model
     whole = min(num_heads, d_model // d_head) if d_model >= num_heads else 0
-    marks = [Text(left, 14, f"{d_model} columns of one token, {num_heads} heads", 12)]
+    marks = [Text(left, 14, f"{d_model} columns of one token, {counted(num_heads, 'head')}", 12)]
     for h in range(whole):
         x = left + h * d_head * column
         marks.append(Box(x, top, d_head * column, 26, "sky" if h % 2 else "blue"))
@@ -195,5 +203,5 @@ def columns_panel(d_model, num_heads):
         edges = (left + c * column for c in range(1, d_model))
         marks += [Line(((x, top), (x, top + 26)), width=0.5, faint=True) for x in edges]
     rest = d_model - whole * d_head
-    alt = f"{d_model} columns cut into {whole} heads of {d_head}" + (f", {rest} left over" if rest else "")
+    alt = f"{d_model} columns cut into {counted(whole, 'head')} of {d_head}" + (f", {rest} left over" if rest else "")
     return Panel(width + 20, 74, tuple(marks), alt)

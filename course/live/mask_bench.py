@@ -15,6 +15,7 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Flag, Whole
 from course.live.picture import Frame
 from course.live.sentence import WORDS, queries_and_keys
+from course.live.wording import counted
 from course.seeding import seeded
 
 MAX_TOKENS, WIDTH = 32, 8
@@ -100,14 +101,12 @@ def frame(function, seq_len, padding, mask, inverted):
 
 def students_part(function, shown):
     """A sentence about the student's weights and their panel; rows that may attend to nothing are not judged."""
-    seq_len = len(shown.mask)
-    q, k = queries_keys(seq_len)
-    mask = torch.as_tensor(shown.mask)[None, None]
-    _, weights = student.pair(function, student.ask(function, q, k, k, mask))
+    q, k = queries_keys(len(shown.mask))
+    given = student.attention(function, q, k, torch.as_tensor(shown.mask)[None, None])
     some = shown.mask.any(-1)
-    weights = student.numbers(function, weights, (1, 1, seq_len, seq_len), finite=np.where(some)[0])[0, 0]
-    note = student.comparison(function, shown.course[some], weights[some])
-    return note, weights_panel(weights, "yours")
+    right = shown.course[some] @ k[0, 0].numpy(), shown.course[some]
+    note = student.comparison_of_pair(function, right, [part[0, 0, some] for part in given])
+    return note, weights_panel(given[1][0, 0], "yours")
 
 
 def describe(shown):
@@ -121,7 +120,7 @@ def describe(shown):
     }
     same = [name for name, equal in agree.items() if equal]
     other = [name for name, equal in agree.items() if not equal]
-    text = f"The mask lets {shown.mask.sum()} of {shown.mask.size} pairs through."
+    text = f"The mask lets {shown.mask.sum()} of {counted(shown.mask.size, 'pair')} through."
     if same:
         text += f" {' and '.join(same)} read{'s' * (len(same) == 1)} it as the course does."
     if other:
@@ -129,7 +128,8 @@ def describe(shown):
     empty = np.where(~shown.mask.any(-1))[0]
     if len(empty):
         text += (
-            f" {len(empty)} of {len(shown.mask)} queries may attend to nothing (first: position {empty[0]}): "
+            f" {len(empty)} of {counted(len(shown.mask), 'query', 'queries')} may attend to nothing "
+            f"(first: position {empty[0]}): "
             "the course gives them a row of zeros."
         )
     return text
@@ -154,7 +154,8 @@ def ledger_rows(shown):
 
 def mask_panel(mask):
     words = WORDS[: len(mask)]
-    alt = f"The mask, {len(mask)} queries by {len(mask)} keys: {mask.sum()} pairs may attend (bright), the rest may not"
+    size = f"{counted(len(mask), 'query', 'queries')} by {counted(len(mask), 'key')}"
+    alt = f"The mask, {size}: {counted(mask.sum(), 'pair')} may attend (bright), the rest may not"
     return matrix(mask, "mask: bright = True", alt, rows=words, columns=words, row_name="query", column_name="key")
 
 
@@ -164,7 +165,8 @@ def weights_panel(weights, title):
     numbers = weights[np.isfinite(weights)]
     hollow = int(np.isnan(weights).any(-1).sum())
     alt = (
-        f"Weights of {title}, {len(weights)} queries by {len(weights)} keys: largest {numbers.max(initial=0):.2f}; "
+        f"Weights of {title}, {counted(len(weights), 'query', 'queries')} by {counted(len(weights), 'key')}: largest "
+        f"{numbers.max(initial=0):.2f}; "
         f"{hollow} {'row is' if hollow == 1 else 'rows are'} NaN and left empty"
     )
     return matrix(weights, title, alt, rows=words, columns=words, row_name="query", column_name="key")

@@ -15,10 +15,11 @@ from course.live.explorer import Explorer
 from course.live.parameters import Choice, Order, Whole
 from course.live.picture import Frame
 from course.live.sentence import WORDS, word_vectors
+from course.live.wording import counted
 from course.seeding import seeded
 
 MAX_TOKENS = 16
-WIDTH, NUM_HEADS, BATCH = 32, 4, 2
+WIDTH, NUM_HEADS = 32, 4
 NONE, SINUSOIDAL, LEARNED, ALONG_BATCH = "none", "sinusoidal", "learned", "along the batch"
 PARAMETERS = (
     Whole("seq_len", "Tokens", 8, 1, MAX_TOKENS),
@@ -85,7 +86,7 @@ def encoder(name):
 
 
 def sentence(seq_len):
-    """Word vectors (BATCH, T, WIDTH): the sentence, and the same read backwards."""
+    """Word vectors (2, T, WIDTH): the sentence, and the same read backwards."""
     words = word_vectors()[:seq_len, :WIDTH]
     return torch.stack((words, words.flip(0)))
 
@@ -123,14 +124,14 @@ def frame(function, seq_len, seed, encoding, order):
         ("sentence", " ".join(WORDS[:seq_len])),
         ("shuffled", " ".join(WORDS[p] for p in order)),
         ("order", " ".join(map(str, order))),
-        (f"equivariance error, {encoding}", f"{shown.error:.2g}"),
+        ("equivariance error", f"{shown.error:.2g}"),
     ]
     summary, problem = describe(shown, order, encoding), None
     if function is not None:
         try:
             note, more, error = students_part(function, order, encoding)
             panels += more
-            ledger.append(("with yours", f"{error:.2g}"))
+            ledger.append(("equivariance error, yours", f"{error:.2g}"))
             summary += " " + note
         except student.Complaint as complaint:
             problem = str(complaint)
@@ -170,6 +171,8 @@ def describe(shown, order, name):
 
 def verdict(error, order, opening):
     """What the equivariance error says."""
+    if len(order) == 1:
+        return f"{opening}: one token has one order, so there is nothing to compare; take more tokens."
     if list(order) == sorted(order):
         return f"{opening}: the order is the sentence's own, so there is nothing to compare; shuffle it."
     if error < EQUIVARIANT:
@@ -185,7 +188,7 @@ def maps(shown, order, whose):
     limit = float(max(np.abs(shown.permuted_after).max(), np.abs(shown.permuted_before).max()))
     difference = np.abs(shown.permuted_after - shown.permuted_before)
     words = [WORDS[p] for p in order]
-    size = f"for {len(order)} tokens and {WIDTH} features"
+    size = f"for {counted(len(order), 'token')} and {WIDTH} features"
     largest, mean = difference.max(), difference.mean()
     shared = {"rows": words, "side": (190, max(60, 14 * len(order))), "column_name": "feature"}
     span = {"low": -limit, "high": limit}

@@ -9,7 +9,8 @@ from course.live.svg import to_svg
 # JupyterLab's and Colab's theme colours, then VS Code's; without any of them the surrounding text's.
 INK = "var(--jp-ui-font-color1,var(--colab-primary-text-color,var(--vscode-editor-foreground,currentColor)))"
 ROW = "display:flex;flex-wrap:wrap;gap:4px 12px;align-items:flex-start"
-WARNING = "border-left:4px solid #D55E00;padding-left:8px"
+LINES = "line-height:1.4;min-height:4.2em"  # room for three, so that the picture below stands still as they change
+WARNING = "border-left:4px solid #D55E00;padding-left:8px;margin:0"
 
 
 def live_picture(frame):
@@ -20,7 +21,7 @@ def live_picture(frame):
 
 def live_status(frame):
     """What the picture shows or what is wrong, announced politely by screen readers."""
-    return f'<div role="status" aria-live="polite" style="color:{INK};line-height:1.4">{sentences(frame)}</div>'
+    return f'<div role="status" aria-live="polite" style="color:{INK};{LINES}">{sentences(frame)}</div>'
 
 
 def static_page(frame, title):
@@ -30,7 +31,7 @@ def static_page(frame, title):
         for panel in frame.panels
     )
     return (
-        f'<div {MARK}><div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>{sentences(frame)}'
+        f'<div {MARK}>{sentences(frame)}<div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>'
         f"<p><em>{escape(title)}, as a picture. To move its sliders, open this notebook in JupyterLab, VS Code "
         "or Colab and run this cell.</em></p></div>"
     )
@@ -38,7 +39,7 @@ def static_page(frame, title):
 
 def sentences(frame):
     problem = f'<p style="{WARNING}"><strong>{escape(frame.problem)}</strong></p>' if frame.problem else ""
-    summary = f"<p>{escape(frame.summary)}</p>" if frame.summary else ""
+    summary = f'<p style="margin:0">{escape(frame.summary)}</p>' if frame.summary else ""
     return problem + summary
 
 

@@ -8,7 +8,6 @@ shows for any value at all. Nothing here knows of widgets.
 import math
 import numbers
 import operator
-import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,7 +18,16 @@ LONGEST = 60  # characters of a bad value that a sentence repeats
 
 def written(value):
     """A value as code, on one line and cut where it is long."""
-    return textwrap.shorten(repr(value), LONGEST, placeholder=" …")
+    try:
+        return cut(repr(value))
+    except Exception:  # a number of thousands of digits, an object that cannot be shown
+        return f"of type {type(value).__name__}"
+
+
+def cut(text):
+    """The text on one line, as much of it as a sentence repeats."""
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
 
 
 class Parameter:
@@ -48,7 +56,7 @@ class Whole(Parameter):
         if not self.low <= value <= self.high:
             side = "below" if value < self.low else "above"
             limit = self.low if value < self.low else self.high
-            raise ValueError(f"{self.name} {value} is {side} {limit}: choose {self.low} to {self.high}.")
+            raise ValueError(f"{self.name} {written(int(value))} is {side} {limit}: choose {self.low} to {self.high}.")
         return int(value)
 
     def nearest(self, value):
@@ -67,7 +75,7 @@ class Choice(Parameter):
     options: tuple
 
     def check(self, value):
-        with suppress(ValueError):  # of an array, too, which is equal to nothing
+        with suppress(ValueError, RuntimeError):  # of an array and a tensor, too, which are equal to nothing
             return self.options[self.options.index(value)]
         names = ", ".join(map(repr, self.options))
         raise ValueError(f"{self.name} {written(value)} is not known: choose one of {names}.")
@@ -102,7 +110,7 @@ class Row(Parameter):
         wanted = f"give {len(self.entries)} weights from 0 to 1"
         try:
             row = tuple(float(weight) for weight in (value if not isinstance(value, str) else None))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RuntimeError):  # the last of a tensor with more axes
             raise ValueError(f"{self.name} {written(value)} is not a row of numbers: {wanted}.") from None
         if len(row) != len(self.entries):
             raise ValueError(f"{self.name} has {len(row)} weights: {wanted}.")
@@ -130,7 +138,7 @@ class Order(Parameter):
         except (TypeError, ValueError):
             raise ValueError(f"{self.name} {written(value)} is not a row of positions: {wanted}.") from None
         if sorted(order) != list(range(len(order))):
-            row = textwrap.shorten(" ".join(map(str, order)), LONGEST, placeholder=" …")
+            row = cut(" ".join(map(str, order)))
             raise ValueError(f"{self.name} {row} leaves out or repeats a position: {wanted}.")
         return order
 

@@ -65,9 +65,14 @@ def first_layer():
 
 
 @lru_cache(maxsize=8)  # a few recent moves
+def first_output(sentence, positions):
+    """Out (1, T, 384) and weights (1, 12, T, T) of layer 0 for what it receives, with the positions in it or not."""
+    return tuple(x.detach() for x in first_layer()(load_minilm().embed(SENTENCES[sentence].tokens, positions)))
+
+
 def first_maps(sentence, positions):
-    """Maps (12, T, T) of layer 0, computed from what it receives, with the positions in it or not."""
-    return first_layer()(load_minilm().embed(SENTENCES[sentence].tokens, positions))[1][0].detach()
+    """The weights alone, as maps (12, T, T)."""
+    return first_output(sentence, positions)[1][0]
 
 
 def maps_of(sentence, layer, positions):
@@ -105,9 +110,9 @@ def students_part(function, view, layer, head, sentence, positions):
         return student.comparison(function, float(SCORES[kind](weights, view.tokens)), given), []
     if layer != 0:
         return f"Your {student.title(function)} is compared in layer 0, the one whose weights the course has.", []
-    weights = students_maps(function, sentence, positions)
-    note = student.comparison(function, maps_of(sentence, layer, positions), weights)
-    return note, [map_panel(View(weights[head], view.tokens, f"your {view.name}"))]
+    given = students_output(function, sentence, positions)
+    note = student.comparison_of_pair(function, first_output(sentence, positions), given)
+    return note, [map_panel(View(given[1][0, head], view.tokens, f"your {view.name}"))]
 
 
 @lru_cache(maxsize=4)
@@ -121,11 +126,11 @@ def students_layer(function):
         raise student.Complaint(f"Your {student.title(function)} cannot take the model's weights: {error}.") from error
 
 
-def students_maps(function, sentence, positions):
-    """Maps (12, T, T) of the student's layer."""
+def students_output(function, sentence, positions):
+    """Out (1, T, 384) and weights (1, 12, T, T) of the student's layer, as arrays."""
     x = load_minilm().embed(SENTENCES[sentence].tokens, positions)
-    _, weights = student.pair(function, student.ask(students_layer(function), x))
-    return student.numbers(function, weights, (1, NUM_HEADS, x.shape[1], x.shape[1]))[0]
+    result = student.ask(students_layer(function), x)
+    return student.arrays(function, result, tuple(x.shape), (1, NUM_HEADS, x.shape[1], x.shape[1]))
 
 
 def describe(view, query, wanted):

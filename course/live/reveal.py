@@ -32,6 +32,7 @@ def explore(student_function=None, **initial):
 class Answer(NamedTuple):
     scores: np.ndarray  # (5,)
     weights: np.ndarray  # (5,)
+    out: np.ndarray  # (16,), with the keys as values
 
 
 def queries_keys():
@@ -41,9 +42,10 @@ def queries_keys():
 
 @lru_cache(maxsize=KEYS)
 def compute(query):
-    """The scores of one query, and their softmax."""
-    scores = attention.attention_scores(*queries_keys())
-    return Answer(scores[0, 0, query].numpy(), attention.masked_softmax(scores)[0, 0, query].numpy())
+    """The scores of one query, their softmax, and what comes out."""
+    q, k = queries_keys()
+    out, weights = attention.scaled_dot_product_attention(q, k, k)
+    return Answer(*(x[0, 0, query].numpy() for x in (attention.attention_scores(q, k), weights, out)))
 
 
 def frame(function, query, guess, revealed):
@@ -58,19 +60,14 @@ def frame(function, query, guess, revealed):
         summary = after(query, row, answer.weights)
         if function is not None:
             try:
-                weights = students_row(function, query)
+                out, weights = (part[0, 0, query] for part in student.attention(function, *queries_keys()))
                 bars.append(("your function", "green", weights))
-                summary += " " + student.comparison(function, answer.weights, weights)
+                right = answer.out, answer.weights
+                summary += " " + student.comparison_of_pair(function, right, (out, weights))
             except student.Complaint as complaint:
                 problem = str(complaint)
     ledger = tuple((f"score of {entry}", f"{score:+.2f}") for entry, score in zip(ENTRIES, answer.scores, strict=True))
     return Frame((bars_panel(query, bars),), ledger, summary, problem)
-
-
-def students_row(function, query):
-    q, k = queries_keys()
-    _, weights = student.pair(function, student.ask(function, q, k, k))
-    return student.numbers(function, weights, (1, 1, KEYS, KEYS))[0, 0, query]
 
 
 def before(query, row):
@@ -109,7 +106,7 @@ def bars_panel(query, bars):
         marks.append(Text(22 + 120 * i, 34, name))
     for s, entry in enumerate(ENTRIES):
         y = 50 + group * s
-        marks.append(Text(left - 8, y + group / 2, entry, 11, "end"))
+        marks.append(Text(left - 8, y + thick * len(bars) / 2 + 4, entry, 11, "end"))
         marks.append(Box(left, y, length, group - 14, None, "ink", faint=True))
         for i, (_, colour, weights) in enumerate(bars):
             marks.append(Box(left, y + thick * i, length * min(1, max(0, weights[s])), thick - 1, colour))

@@ -67,9 +67,8 @@ def heat(weights):
     positive = np.where(weights > 0, weights, 1.0)
     squares = (weights**2).sum(-1)
     jacobian = np.sqrt(np.maximum(squares - 2 * (weights**3).sum(-1) + squares**2, 0))
-    return Heat(
-        float(-(weights * np.log(positive)).sum(-1).mean()), float(weights.max(-1).mean()), float(jacobian.mean())
-    )
+    entropy = -(weights * np.log(positive)).sum(-1).mean()
+    return Heat(max(0.0, float(entropy)), float(weights.max(-1).mean()), float(jacobian.mean()))  # 0.0 for -0.0, too
 
 
 def frame(function, d_head, num_heads, seq_len, scale):
@@ -79,10 +78,11 @@ def frame(function, d_head, num_heads, seq_len, scale):
     summary, problem = describe(scores, rows, seq_len, scale), None
     if function is not None:
         try:
-            weights = students_weights(function, d_head, seq_len)
-            right = attention.masked_softmax(attention.attention_scores(*queries_and_keys(d_head, seq_len)))
-            rows["yours"] = heat(weights[0, 0])
-            summary += " " + student.comparison(function, right.numpy(), weights)
+            q, k = queries_and_keys(d_head, seq_len)
+            given = student.attention(function, q, k)
+            rows["yours"] = heat(given[1][0, 0])
+            right = attention.scaled_dot_product_attention(q, k, k)
+            summary += " " + student.comparison_of_pair(function, right, given)
         except student.Complaint as complaint:
             problem = str(complaint)
     ledger = (
@@ -94,14 +94,6 @@ def frame(function, d_head, num_heads, seq_len, scale):
     )
     panels = (histogram(scores, scale), *thermometers(rows, NAMES[scale], seq_len))
     return Frame(panels, ledger, summary, problem)
-
-
-def students_weights(function, d_head, seq_len):
-    """The student's weights (1, 1, 64, keys), as an array."""
-    q, k = queries_and_keys(d_head, seq_len)
-    out, weights = student.pair(function, student.ask(function, q, k, k))
-    student.numbers(function, out, (1, 1, QUERIES, d_head))
-    return student.numbers(function, weights, (1, 1, QUERIES, seq_len))
 
 
 def describe(scores, rows, seq_len, scale):

@@ -9,7 +9,9 @@ import numpy as np
 import torch
 
 from course.defaults import torch_defaults
+from course.live.parameters import written
 
+CLOSE = 1e-5  # a gap below this is rounding in float32
 _one_at_a_time = threading.RLock()
 
 
@@ -44,6 +46,11 @@ def pick(function, *known):
 
 def ask(function, *arguments):
     """What the function returns; a Complaint in place of its exception. Arguments go in as copies."""
+    if not callable(function):
+        raise Complaint(
+            f"explore was given {written(function)} as your function: give the function's name without brackets, "
+            "and parameters by their names."
+        )
     try:
         return function(*map(copy.deepcopy, arguments))
     except NotImplementedError as error:
@@ -76,34 +83,57 @@ def pair(function, result):
     return result
 
 
-def numbers(function, result, shape, finite=slice(None)):
+def arrays(function, result, out_shape, weights_shape, finite=slice(None)):
+    """The result as the pair (out, weights) of arrays of these shapes, by ``pair`` and ``numbers``."""
+    named = zip(pair(function, result), (out_shape, weights_shape), ("out", "weights"), strict=True)
+    return tuple(numbers(function, part, shape, finite, name) for part, shape, name in named)
+
+
+def attention(function, q, k, mask=None):
+    """A student's attention from q (B, H, T, d) to k (B, H, S, d), which are the values too: arrays (out, weights).
+
+    Under a mask (1, 1, T, S) the rows that may attend to nothing may be NaN.
+    """
+    arguments, finite = (q, k, k), slice(None)
+    if mask is not None:
+        arguments, finite = (*arguments, mask), np.flatnonzero(mask[0, 0].any(-1))
+    return arrays(function, ask(function, *arguments), tuple(q.shape), (*q.shape[:-1], k.shape[-2]), finite)
+
+
+def numbers(function, result, shape, finite=slice(None), part=""):
     """The result as a float64 array of this shape; a Complaint where it is anything else, or not finite.
 
-    ``finite`` selects the rows, on the last axis but one, in which NaN and infinity are refused.
+    ``finite`` selects the rows, on the last axis but one, in which NaN and infinity are refused. ``part`` names what
+    the result is of all that the function returned.
     """
-    name = f"Your {title(function)}"
+    came = f"Your {title(function)} returned {part}{' of ' if part else ''}"
     wanted = f"an array of shape {shape} was wanted" if shape else "a number was wanted"
     if result is None:
-        raise Complaint(f"{name} returned None: does it end with return?")
+        raise Complaint(f"{came}None: does it end with return?")
     try:
         array = as_array(result)
     except ValueError:  # lists of different lengths
-        raise Complaint(f"{name} returned rows of different lengths: {wanted}.") from None
+        raise Complaint(f"{came}rows of different lengths: {wanted}.") from None
     except Exception as error:  # a sparse tensor, a list of tensors that want gradients
         kind = type(result).__name__
-        raise Complaint(f"{name} returned {kind} that cannot be read as an array: {wanted}.") from error
+        raise Complaint(f"{came}{kind} that cannot be read as an array: {wanted}.") from error
     if array.dtype.kind not in "biuf":
         kind = f"{array.dtype} numbers" if array.dtype.kind == "c" else type(result).__name__
-        raise Complaint(f"{name} returned {kind}: {wanted}.")
+        raise Complaint(f"{came}{kind}: {wanted}.")
     if array.shape != shape:
-        raise Complaint(f"{name} returned shape {array.shape}: {wanted}.")
+        raise Complaint(f"{came}shape {array.shape}: {wanted}.")
     array = array.astype(np.float64)
     bad = np.zeros(shape, dtype=bool)
     judged = (..., finite, slice(None)) if len(shape) > 1 else ...
     bad[judged] = ~np.isfinite(array[judged])
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise Complaint(f"{name} returned {array[where]} at {list(where)}: every entry should be a number.")
+        place = (
+            f"{' in ' if part else ''}{part} at {list(where)}: every entry should be a number"
+            if where
+            else f": {wanted}"
+        )
+        raise Complaint(f"Your {title(function)} returned {array[where]}{place}.")
     return array
 
 
@@ -120,14 +150,26 @@ def tensor(function, result, shape):
     return torch.as_tensor(numbers(function, result, shape), dtype=torch.float32)
 
 
-def comparison(function, mine, theirs):
+def comparison(function, mine, theirs, part=""):
     """One sentence on how far a student's array is from the course's, both of one shape."""
-    gap = np.abs(np.asarray(mine) - np.asarray(theirs))
-    if gap.size == 0 or gap.max() < 1e-5:
+    if agree(mine, theirs):
         return f"Your {title(function)} agrees with the course's."
+    gap = np.abs(np.asarray(mine) - np.asarray(theirs))
     where = np.unravel_index(gap.argmax(), gap.shape)
     by = f"up to {gap.max():.3g}, at {[int(i) for i in where]}" if gap.ndim else f"{gap:.3g}"
     return (
-        f"Your {title(function)} differs from the course's by {by}: "
+        f"Your {title(function)} differs from the course's {f'in {part} ' if part else ''}by {by}: "
         f"{np.asarray(theirs)[where]:.3g} where {np.asarray(mine)[where]:.3g} is right."
     )
+
+
+def comparison_of_pair(function, mine, theirs):
+    """``comparison`` of two pairs (out, weights): of the weights where they differ, otherwise of what comes out."""
+    if agree(mine[1], theirs[1]):
+        return comparison(function, mine[0], theirs[0], "out")
+    return comparison(function, mine[1], theirs[1], "weights")
+
+
+def agree(mine, theirs):
+    """Whether two arrays of one shape are the same up to rounding."""
+    return bool(np.all(np.abs(np.asarray(mine) - np.asarray(theirs)) < CLOSE))

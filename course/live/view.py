@@ -1,4 +1,4 @@
-"""The widgets of an explorer: its controls, the picture, and a status line; each is written to, none ever replaced."""
+"""The widgets of an explorer: its controls, a status line, and the picture; each is written to, none ever replaced."""
 
 import ipywidgets as widgets
 
@@ -16,7 +16,8 @@ class View:
         self.status = widgets.HTML()
         boxes = [entry.box for entry in self.controls.values()]
         row = widgets.HBox(boxes, layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
-        self.box = widgets.VBox([row, self.picture, self.status])
+        # Between the two: below a picture as high as the page nobody would see what is wrong.
+        self.box = widgets.VBox([row, self.status, self.picture])
         for name, entry in self.controls.items():
             for widget in entry.inputs:
                 widget.observe(listener(moved, name, entry), names="value")

@@ -54,7 +54,7 @@ class Shown:
 
     @property
     def picture(self):
-        return self.box.locator(".widget-html").nth(0)
+        return self.box.locator(".widget-html").nth(1)  # the first is the status
 
     def slider(self, index=0):
         return self.box.locator(".noUi-handle").nth(index)

@@ -136,6 +136,15 @@ def test_ticks_are_round_and_inside():
     assert nice_ticks(0, 10) == [0, 2, 4, 6, 8, 10]
     assert nice_ticks(10, 0) == nice_ticks(0, 10)
     assert nice_ticks(3, 3) == [3]
+    assert nice_ticks(-0.5, 0.5, whole=True) == [0]
+    assert nice_ticks(-10, 3, whole=True) == [-10, -5, 0]
+    assert nice_ticks(0, 25, 10, whole=True) == [0, 5, 10, 15, 20, 25]
+
+
+def test_powers_of_ten_are_written_as_such():
+    marks = Axes((1, 1e6), (0, 1), log_x=True).frame("", "", "")
+    texts = [mark.text for mark in marks if isinstance(mark, Text)]
+    assert [text for text in texts if text.startswith("10")] == ["10⁰", "10¹", "10²", "10³", "10⁴", "10⁵", "10⁶"]
 
 
 def test_axes_put_the_ends_on_the_frame():

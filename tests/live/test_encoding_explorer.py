@@ -3,7 +3,7 @@ import pytest
 
 from course import encoding
 from course.live.encoding_explorer import compute, explore
-from course.live.picture import Line, Text
+from course.live.picture import Disc, Line, Text
 from course.live.raster import SCALE, font
 
 POINT = {"seq_len": 20, "d_model": 8, "position": 5, "offset": 3, "base": 10_000, "projected": False}
@@ -107,3 +107,24 @@ def test_the_legend_tells_lines_apart_without_their_colour():
     curves = {line.colour: line.dashed for line in lines if len(line.points) > 2}
     legend = {line.colour: line.dashed for line in lines if len(line.points) == 2}
     assert legend == curves and set(curves.values()) == {True, False}
+
+
+@pytest.mark.parametrize("projected", [False, True])
+@pytest.mark.parametrize("seq_len", [1, 2, 50])
+@pytest.mark.parametrize("d_model", [1, 16])
+def test_the_legend_stands_clear_of_the_lines(seq_len, d_model, projected):
+    panel = explore(seq_len=seq_len, d_model=d_model, projected=projected, base=1_000_000).frame.panels[-1]
+    (lowest,) = (mark.y for mark in panel.marks if isinstance(mark, Text) and mark.text == "from i = 0")
+    curves = [m for m in panel.marks if isinstance(m, Line) and m.colour != "ink" and len({y for _, y in m.points}) > 1]
+    assert all(y > lowest for curve in curves for _, y in curve.points)
+
+
+def test_one_position_is_a_point_that_can_be_seen():
+    panel = explore(seq_len=1).frame.panels[-1]
+    assert len([mark for mark in panel.marks if isinstance(mark, Disc)]) == 2
+
+
+def test_no_step_turns_nothing_and_a_step_that_is_no_rotation_is_not_said_to_be_one():
+    assert "by 0 steps gives PE(10) exactly." in explore(offset=0).summary
+    assert explore(d_model=1).frame.panels[1].alt == "Clocks: offset 3 turns nothing, for there is no pair"
+    assert "pair 0 by 3,667°, pair 1 by" in explore(offset=64).frame.panels[1].alt

@@ -4,6 +4,7 @@ import gc
 import importlib
 import inspect
 import pkgutil
+import re
 import threading
 import xml.etree.ElementTree as ElementTree
 from html import escape
@@ -16,6 +17,7 @@ import course.live
 from course.live import EXPLORERS, encoding_explorer, head_splitter, order_bench
 from course.live.explorer import front_end_listens
 from course.live.parameters import Choice, Flag, Whole
+from course.live.picture import Text
 from course.live.saving import WIDGET_VIEW
 
 pytestmark = [
@@ -66,6 +68,40 @@ def test_every_extreme_of_every_parameter_gives_a_picture_or_a_sentence(module):
             assert "failed" not in (explorer.problem or ""), (parameter.name, value)
         explorer.set(**{parameter.name: parameter.default})
     assert explorer.problem is None
+
+
+def corners(kinds):
+    """States with one parameter at an extreme, and with all whole numbers at their lowest and at their highest."""
+    whole = [kind for kind in kinds if isinstance(kind, Whole)]
+    yield from ({kind.name: value} for kind in kinds for value in extremes(kind))
+    yield {kind.name: kind.low for kind in whole}
+    yield {kind.name: kind.high for kind in whole}
+
+
+def test_what_is_said_at_every_extreme_reads_well(module):
+    """One is singular, nothing is a negative zero or NaN without a reason, and no text needs an exponent to be read."""
+    for state in corners(module.PARAMETERS):
+        frame = module.explore(**state).frame
+        texts = [mark.text for panel in frame.panels for mark in panel.marks if isinstance(mark, Text)]
+        texts += [frame.summary, frame.problem or "", *(panel.alt for panel in frame.panels)]
+        texts += [text for row in frame.ledger for text in row]
+        for text in texts:
+            assert not re.search(r"(?<![\d.,·])1 (?!is\b|has\b|plus\b)[a-z]+s\b", text), (state, text)
+            assert not re.search(r"(?<![\w.…])-0(?![.\d])|\de\+", text), (state, text)
+
+
+def test_what_is_no_function_is_explained_in_the_explorer(module):
+    settings = {"revealed": True} if module.__name__.endswith("reveal") else {}
+    explorer = module.explore(8, **settings)
+    assert explorer.problem.startswith("explore was given 8 as your function")
+    assert explorer.frame.panels
+
+
+def test_what_is_wrong_stands_between_the_controls_and_the_picture(module):
+    explorer = module.explore(lambda: None, **({"revealed": True} if module.__name__.endswith("reveal") else {}))
+    assert explorer.view.box.children[1:] == (explorer.view.status, explorer.view.picture)
+    page = explorer._repr_mimebundle_()["text/html"]
+    assert page.index("Your &lt;lambda&gt; raised") < page.index("<img")
 
 
 def test_set_returns_the_explorer_and_keeps_the_state(module):

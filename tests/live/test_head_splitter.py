@@ -39,7 +39,7 @@ def test_the_ledger_counts():
     assert rows["√d_head, the scale"] == "2.83"
     assert rows["weights  (B, H, T, S)"] == "(1, 8, 5, 5)"
     assert rows["parameters, the same for every H"] == "16,640"
-    assert rows["scores H·T², float32"] == "8·5² = 200 (0.8 KiB)"
+    assert rows["scores H·T², float32"] == "8·5² = 200 (800 bytes)"
 
 
 def test_parameters_do_not_change_with_the_heads():
@@ -99,6 +99,18 @@ def test_a_split_without_transpose_differs():
         return x.reshape(batch, num_heads, time, width // num_heads)
 
     assert "Your split_heads differs from the course's" in explore(split_heads).summary
+
+
+def test_features_in_another_order_inside_a_head_differ_although_the_weights_do_not():
+    explorer = explore(lambda x, num_heads: attention.split_heads(x, num_heads).flip(-1))
+    assert "differs from the course's" in explorer.summary
+
+
+def test_the_page_keeps_its_height_while_the_slider_passes_a_count_that_does_not_divide():
+    frames = [explore(num_heads=heads, d_model=36).frame for heads in (4, 5, 6)]
+    shapes = [[(panel.width, panel.height) for panel in frame.panels] for frame in frames]
+    assert shapes[0] == shapes[1][:-1] and shapes[1] == shapes[2][:-1]
+    assert len({tuple(name for name, _ in frame.ledger) for frame in frames}) == 1
 
 
 def test_head_width_is_known_by_its_name():

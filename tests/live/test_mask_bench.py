@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from course import attention
-from course.live.mask_bench import build_mask, compute, explore
+from course.live.mask_bench import Masked, build_mask, compute, describe, explore
 
 
 def right(q, k, v, mask=None):
@@ -61,4 +61,24 @@ def test_nan_of_the_student_is_refused_only_where_a_query_may_attend():
     def always_nan(q, k, v, mask=None):
         return v, torch.full((1, 1, q.shape[-2], k.shape[-2]), torch.nan)
 
-    assert "returned nan" in explore(always_nan).problem
+    assert "returned nan in weights at [0, 0, 0, 0]" in explore(always_nan).problem
+
+
+def test_what_comes_out_is_judged_too():
+    def unmixed(q, k, v, mask=None):
+        return v, right(q, k, v, mask)[1]
+
+    assert "differs from the course's in out by" in explore(unmixed).summary
+
+    def one_column(q, k, v, mask=None):
+        out, weights = right(q, k, v, mask)
+        return out[..., 0], weights
+
+    assert "returned out of shape (1, 1, 8): an array of shape (1, 1, 8, 8) was wanted" in explore(one_column).problem
+
+
+def test_readers_that_agree_and_readers_that_do_not_are_named():
+    mask, weights, others = np.tri(2, dtype=bool), np.eye(2), np.ones((2, 2))
+    both = "F.scaled_dot_product_attention and nn.MultiheadAttention"
+    assert f"{both} read it as the course does." in describe(Masked(mask, weights, weights, weights))
+    assert f"{both} give other weights" in describe(Masked(mask, weights, others, others))

@@ -27,6 +27,10 @@ def test_the_same_order_has_nothing_to_compare(name):
     assert "nothing to compare" in explore(encoding=name, order=(0, 1), seq_len=3).summary
 
 
+def test_one_token_cannot_be_shuffled():
+    assert "one token has one order" in explore(seq_len=1).summary
+
+
 def test_a_seed_gives_one_order_and_a_hand_written_order_has_precedence():
     assert permutation(9, 4, None) == permutation(9, 4, None)
     assert sorted(permutation(9, 4, None)) == list(range(9))
@@ -45,7 +49,7 @@ def test_the_students_encoding_is_compared_and_used():
 
     explorer = explore(add_positional_encoding)
     assert "Your add_positional_encoding agrees with the course's." in explorer.summary
-    assert float(dict(explorer.frame.ledger)["with yours"]) > 1e-2
+    assert float(dict(explorer.frame.ledger)["equivariance error, yours"]) > 1e-2
 
 
 def test_computing_and_forgetting_to_add_is_seen():
@@ -55,7 +59,7 @@ def test_computing_and_forgetting_to_add_is_seen():
 
     explorer = explore(add_positional_encoding)
     assert "differs from the course's" in explorer.summary
-    assert float(dict(explorer.frame.ledger)["with yours"]) < 1e-6
+    assert float(dict(explorer.frame.ledger)["equivariance error, yours"]) < 1e-6
 
 
 def test_a_learned_table_is_made_once():
@@ -89,6 +93,13 @@ def test_order_sensitivity_is_held_against_the_course_s_number():
 
     backwards.__name__ = "order_sensitivity"
     assert "differs from the course's" in explore(backwards, encoding="none").summary
+
+
+def test_a_number_that_is_none_is_told_so():
+    def order_sensitivity(model, x, permutation):
+        return float("nan")
+
+    assert explore(order_sensitivity).problem == "Your order_sensitivity returned nan: a number was wanted."
 
 
 def test_a_function_that_changes_the_model_spoils_no_later_move():

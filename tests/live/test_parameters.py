@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from course.live.parameters import Choice, Flag, Order, Row, Whole, mended, start
 
@@ -44,6 +45,14 @@ def test_good_values_come_back_in_their_own_type(parameter, given, kept):
             CHOICE,
             np.array(["none", "none"]),
             "mask array(['none', 'none'], dtype='<U4') is not known: choose one of 'none', 'causal'.",
+        ),
+        (CHOICE, torch.zeros(2), "mask tensor([0., 0.]) is not known: choose one of 'none', 'causal'."),
+        pytest.param(WHOLE, 10**5000, "num_heads of type int is above 16: choose 1 to 16.", id="five thousand digits"),
+        (WHOLE, "x" * 99, f"num_heads '{'x' * 57} … is not a whole number: choose 1 to 16."),
+        (
+            ROW,
+            torch.ones(2, 2),
+            "guess tensor([[1., 1.], [1., 1.]]) is not a row of numbers: give 2 weights from 0 to 1.",
         ),
         (FLAG, 1, "inverted 1 is not a yes or no: give True or False."),
         (ROW, [0.5], "guess has 1 weights: give 2 weights from 0 to 1."),

@@ -100,6 +100,15 @@ def test_a_layer_with_the_wrong_scale_differs():
     assert "Your MultiHeadAttentionFromScratch differs" in explore(MultiHeadAttentionFromScratch, layer=0).summary
 
 
+def test_a_layer_with_the_right_weights_and_another_output_differs():
+    class MultiHeadAttentionFromScratch(MultiHeadAttention):
+        def forward(self, x, mask=None, bias=None):
+            return x, super().forward(x, mask, bias)[1]
+
+    summary = explore(MultiHeadAttentionFromScratch, layer=0).summary
+    assert "differs from the course's in out by" in summary
+
+
 def test_a_layer_that_cannot_take_the_weights_is_told_why():
     class MultiHeadAttentionFromScratch(nn.Module):
         def __init__(self, embed_dim, num_heads):

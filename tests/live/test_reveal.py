@@ -1,6 +1,7 @@
 import numpy as np
 
 from course import attention
+from course.live.picture import Box, Text
 from course.live.reveal import compute, explore
 
 
@@ -62,3 +63,19 @@ def test_an_array_of_the_wrong_length_is_explained_and_the_boxes_keep_working():
     explorer.set(guess=np.ones(3))
     explorer.view.controls["guess"].inputs[0].value = 0.5
     assert explorer.parameters["guess"] == (0.5, 0, 0, 0, 0)
+
+
+def test_what_comes_out_of_the_students_function_is_judged_too():
+    def unmixed(q, k, v, mask=None):
+        return v, attention.scaled_dot_product_attention(q, k, v)[1]
+
+    assert "differs from the course's in out by" in explore(unmixed, revealed=True).summary
+
+
+def test_each_name_stands_beside_the_middle_of_its_bars():
+    for revealed in (False, True):
+        (panel,) = explore(revealed=revealed).frame.panels
+        names = [mark for mark in panel.marks if isinstance(mark, Text) and mark.anchor == "end"]
+        frames = [mark for mark in panel.marks if isinstance(mark, Box) and mark.stroke]
+        for name, box in zip(names, frames, strict=True):
+            assert name.y - 4 == box.y + box.height / 2  # half of a capital letter above its foot

@@ -16,6 +16,10 @@ def test_heat_of_a_uniform_and_of_a_saturated_row():
     assert (saturated.entropy, saturated.largest, saturated.gradient) == (0, 1, 0)
 
 
+def test_one_key_leaves_an_entropy_of_plain_zero():
+    assert dict(explore(seq_len=1).frame.ledger)["entropy, at most log S"] == "0 of 0 nats"
+
+
 def test_the_gradient_is_the_norm_of_the_softmaxs_jacobian():
     scores = torch.tensor([0.3, -1.0, 2.0, 0.5], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
@@ -51,4 +55,9 @@ def test_the_students_function_is_a_bar_of_its_own():
         weights = (q @ k.transpose(-2, -1)).softmax(-1)
         return weights @ v, weights
 
-    assert "differs from the course's" in explore(scaled_by_nothing).summary
+    assert "differs from the course's in weights by" in explore(scaled_by_nothing).summary
+
+    def unmixed(q, k, v, mask=None):
+        return q, scaled_dot_product_attention(q, k, v)[1]
+
+    assert "differs from the course's in out by" in explore(unmixed).summary

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 import torch
 
-from course.live.student import Complaint, ask, comparison, computing, numbers, pair, pick
+from course.live.student import (
+    Complaint,
+    ask,
+    attention,
+    comparison,
+    comparison_of_pair,
+    computing,
+    numbers,
+    pair,
+    pick,
+)
 
 
 def encode(seq_len):
@@ -108,6 +118,38 @@ def test_comparison_names_the_largest_difference():
 
 def test_comparison_of_two_numbers_names_no_place():
     assert comparison(encode, 2.0, 2.5) == "Your encode differs from the course's by 0.5: 2.5 where 2 is right."
+
+
+@pytest.mark.parametrize(
+    ("function", "came"), [(8, "8"), ("split_heads", "'split_heads'"), (torch.zeros(2), "tensor([0., 0.])")]
+)
+def test_what_is_no_function_is_told_how_to_be_one(function, came):
+    assert complaint(ask, function, 1).startswith(
+        f"explore was given {came} as your function: give the function's name"
+    )
+
+
+def test_a_part_of_what_came_back_is_named():
+    assert "returned weights of shape (1,): an array of shape (2,)" in complaint(
+        numbers, encode, [1.0], (2,), part="weights"
+    )
+    assert "returned nan in out at [1]: every entry" in complaint(numbers, encode, [1.0, np.nan], (2,), part="out")
+
+
+def test_attention_is_asked_for_both_and_judged_where_a_query_may_attend():
+    q, k = torch.zeros(1, 1, 2, 3), torch.ones(1, 1, 4, 3)
+    mask = torch.tensor([[True] * 4, [False] * 4])[None, None]
+    rows = torch.tensor([[[[0.25] * 4, [torch.nan] * 4]]])
+    out, weights = attention(lambda q, k, v, mask: (rows @ v, rows), q, k, mask)
+    assert out[0, 0, 0].tolist() == [1, 1, 1] and weights[0, 0, 0].tolist() == [0.25] * 4
+    assert "returned nan in out at [0, 0, 1, 0]" in complaint(attention, lambda q, k, v: (rows @ v, rows), q, k)
+
+
+def test_the_part_that_differs_is_named_weights_before_what_comes_out():
+    right, wrong = np.zeros(2), np.ones(2)
+    assert "agrees" in comparison_of_pair(encode, (right, right), (right, right))
+    assert "differs from the course's in out by" in comparison_of_pair(encode, (right, right), (wrong, right))
+    assert "differs from the course's in weights by" in comparison_of_pair(encode, (right, right), (wrong, wrong))
 
 
 def test_an_exercise_is_known_by_its_name():
