@@ -12,6 +12,7 @@ from IPython.core.inputtransformer2 import find_end_of_continued_line
 LONGEST = 50_000  # characters of a cell that are parsed; no answer is near it
 TRANSPARENT = re.compile(r"\s*%%(time|timeit|capture|prun)\b.*\n?")  # cell magics whose body is ordinary Python
 BINDING = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+AS_A_NOTEBOOK = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 COMMAND = re.compile(r"\s*(?:[!%](?!=)|[?,;]|/(?![/=]))")  # how IPython's commands begin
 BETWEEN_STATEMENTS = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 LEFT_OUT = "pass  # left out while grading: "
@@ -105,7 +106,7 @@ def parse(text):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a student's "\d" is no business of the grader's log
-            return ast.parse(without_magics(text)[0])
+            return compile(without_magics(text)[0], "<cell>", "exec", AS_A_NOTEBOOK)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -6,6 +6,7 @@ some of it can make a student's own process lie about what only that process kno
 
 import ast
 import functools
+import re
 
 from course.grading.intake.assignment import Owner
 from course.grading.intake.names import chains, dotted, imported
@@ -56,20 +57,24 @@ WATCHED = {
     ),
     "text as code": (
         "runs text as code",
-        ("exec", "eval", "compile", "__import__", "importlib.", "marshal.", "pickle."),
+        ("exec", "eval", "compile", "__import__", "importlib.", "marshal.", "pickle.", "runpy.", "codeop."),
+        ("code.InteractiveInterpreter", "code.InteractiveConsole", "types.FunctionType", "types.CodeType"),
     ),
     "outside": (
         "reaches for files, processes or the network",
         ("open", "io.open", "os.listdir", "os.walk", "os.scandir", "os.open", "os.read", "os.write", "os.system"),
         ("os.popen", "os.fork", "os.kill", "os._exit", "os.execv", "os.dup2", "os.close", "subprocess.", "socket."),
         ("shutil.", "glob.", "urllib.", "requests.", "http.", "multiprocessing.", "threading.Thread"),
-        ("threading.Timer", ".read_text", ".read_bytes", ".iterdir", ".rglob"),
+        ("threading.Timer", "_thread.", "concurrent.futures.", "asyncio.to_thread", ".run_in_executor"),
+        (".read_text", ".read_bytes", ".iterdir", ".rglob"),
     ),
 }
 COMPARING = {
     *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__instancecheck__", "__class__"),
     *("__torch_function__", "__torch_dispatch__", "__array_function__", "__array_ufunc__", "__getattribute__"),
 }
+WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?: ?[(\[])?")
+IMPORTED = re.compile(r"\bfrom +([\w.]+) +import +\(?([\w, ]+)")
 MAY_BE_SET = ("matplotlib.", "torch.backends.", "warnings.", "os.environ", "sys.stdout", "sys.stderr", "pandas.")
 
 
@@ -83,10 +88,11 @@ def find_reaching(assignment, notebook):
         slot = slots.get(cell.id)
         if cell.cell_type != "code" or cell.source in own or (slot is not None and slot.owner is not Owner.SOLUTION):
             continue
+        where = slot.grade_id if slot else ""
         tree = parse(cell.source)
         if tree is None:
+            remarks += _remarks([pair for pair in _found_in_words(cell.source) if pair not in known], where)
             continue
-        where = slot.grade_id if slot else ""
         names_here = names | imported(tree)
         found = [pair for pair in _found(tree, names_here) if pair not in known]
         if slot is not None and _is_from_scratch(assignment, slot):
@@ -132,6 +138,17 @@ def _found(tree, names):
         if isinstance(node, ast.Call) and dotted(node.func, names) in ("setattr", "delattr") and node.args:
             found += [("replacing", name) for name in [_module_part(ast.Attribute(node.args[0], "…"), names)] if name]
     return found
+
+
+def _found_in_words(text):
+    """(kind, name) of what is watched in a text that is not Python or too long to be parsed: IPython may run it.
+
+    A word counts where it stands in a chain, is called or indexed, or has an underscore: prose holds the others, too.
+    """
+    words = [word.rstrip("([ ") for word in WORD.findall(text) if re.search(r"[.(\[_]", word)]
+    words += [f"{module}.{name}" for module, names in IMPORTED.findall(text) for name in re.split(r"[\s,]+", names)]
+    attributes = [f".{part}" for word in words for part in word.split(".")[1:]]
+    return [(kind, chain) for chain in dict.fromkeys(words + attributes) for kind in _kinds(chain)]
 
 
 def _mentioned(tree, names):
