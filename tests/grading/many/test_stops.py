@@ -76,7 +76,7 @@ def wait_until(condition):
 
 
 def assert_that_none_is_left(processes):
-    _, alive = psutil.wait_procs(processes, timeout=20)
+    _, alive = psutil.wait_procs(processes, timeout=LONGEST)
     assert not alive
 
 
@@ -91,7 +91,7 @@ def test_a_stopped_run_is_continued_by_the_next(signals, root, start, undisturbe
     for number in signals:
         os.killpg(run.pid, number)
         time.sleep(0.02)
-    _, told = run.communicate(timeout=20)
+    _, told = run.communicate(timeout=LONGEST)
     assert run.returncode == 2
     assert told.splitlines()[-1].startswith("Error: Stopped; ") and told.count("Error") == 1
     assert "Traceback" not in told and "Exception" not in told
@@ -107,7 +107,7 @@ def test_a_run_that_is_stopped_before_it_has_begun_says_so_too(root, start):
     run = start()
     wait_until(lambda: "torch" in Path(f"/proc/{run.pid}/maps").read_text())
     os.killpg(run.pid, INT)
-    said, told = run.communicate(timeout=20)
+    said, told = run.communicate(timeout=LONGEST)
     assert (run.returncode, said) == (2, "")
     assert told.strip() == "Error: Stopped; what was graded so far is stored, and the next run continues."
 
