@@ -11,7 +11,9 @@ import click
 from course.trouble import Trouble
 
 STOPPED = "Stopped before it was done; run the same command again."
-INSTALL = 'install what grading needs: python -m pip install -c constraints.txt -e ".[grading]"'
+INSTALL = 'install what {} needs: python -m pip install -c constraints.txt -e ".[{}]"'
+
+course_folder = click.option("--course-dir", default=".", show_default=True, help="The course folder.")
 
 # jsonschema would build a grammar of web addresses for two seconds, and no schema of a notebook has one to check.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -37,12 +39,15 @@ class Subcommands(click.Group):
             package = missing.name.partition(".")[0]
             if package == "course":
                 raise
-            raise Trouble(f"The Python package {package} is not installed; {INSTALL}") from missing
+            needs = INSTALL.format("grading", "grading")
+            raise Trouble(f"The Python package {package} is not installed; {needs}") from missing
 
 
 @click.command(cls=Subcommands)
 @click.version_option(package_name="attention-course")
 def course():
     """Work through, grade and understand the course on attention."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a pipe on Windows has no sign for every student's name
     # nbgrader starts alembic by its bare name: it must be found where no environment has been activated, too.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

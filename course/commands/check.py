@@ -7,7 +7,7 @@ import click
 from course import handin
 
 
-@click.command()
+@click.command(short_help="Check a notebook before it is handed in.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_context
 def command(context, file):

@@ -4,6 +4,7 @@ import datetime
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 PLACE_THEM = (
@@ -12,7 +13,7 @@ PLACE_THEM = (
 )
 
 
-@click.command(short_help="Put a platform's export where nbgrader looks for it.")
+@click.command(short_help="Sort a platform's export into submitted/.")
 @click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
 @click.option("--assignment", "-a", multiple=True, help="Collect this assignment only; repeat for several.")
 @click.option("--roster", help="CSV of the class (any platform's): maps names and numbers to student ids.")
@@ -24,7 +25,7 @@ PLACE_THEM = (
     help="The attempt to grade. Every attempt is kept under submitted/.attempts.",
 )
 @click.option("--due", help="Due date and local time, as '2026-03-31 23:59'; otherwise the gradebook's.")
-@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+@course_folder
 def command(archives, assignment, roster, keep, due, course_dir):
     """Put the submissions in each ARCHIVE where nbgrader looks for them.
 

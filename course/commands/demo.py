@@ -4,16 +4,17 @@ from pathlib import Path
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 
-@click.command()
-@click.option("--course-dir", type=click.Path(path_type=Path, exists=True), default=".", help="The course folder.")
+@click.command(short_help="Grade a made-up class and show the results.")
+@course_folder
 def command(course_dir):
     """Release, grade and give feedback to a made-up class in demo/, a course folder of its own."""
     from course.grading import demo  # nbgrader and all it brings load only when they are wanted
 
-    root = course_dir.resolve()
+    root = Path(course_dir).resolve()
     if not (root / "source" / demo.LESSON).is_dir():
         raise Trouble(f"{root} holds no lessons in source/; run this in the course folder, or name it by --course-dir.")
     try:

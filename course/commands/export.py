@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 
-@click.command(short_help="Write grades or feedback for a learning platform.")
+@click.command(short_help="Write grades or feedback for a platform.")
 @click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option(
     "--for",
@@ -23,7 +24,7 @@ from course.trouble import Trouble
 @click.option("--absent-as-zero", is_flag=True, help="Write 0 where nothing was handed in; otherwise an empty cell.")
 @click.option("--feedback", is_flag=True, help="Export feedback files instead, one zip for each assignment.")
 @click.option("--to", help="Folder to write to, or a name ending in .csv for grades; by default exports/.")
-@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+@course_folder
 def command(assignments, platform, template, roster, absent_as_zero, feedback, to, course_dir):
     """Write grades as CSV, or feedback as zip, for a learning platform to import.
 

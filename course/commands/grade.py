@@ -5,19 +5,20 @@ import sys
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 SHOWN = 20  # lines of each kind in the summary
 
 
-@click.command()
+@click.command(short_help="Grade what has changed since the last time.")
 @click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--student", "-s", "students", multiple=True, help="Grade this student only; repeat for several.")
 @click.option("--question", "-q", help="Grade this question only, again, and leave the points of all others.")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Submissions graded at once; by default one a core.")
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on a Dask cluster, not on this machine.")
 @click.option("--force", is_flag=True, help="Grade also what has not changed since it was graded.")
-@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+@course_folder
 def command(assignments, students, question, jobs, scheduler, force, course_dir):
     """Grade the submissions to ASSIGNMENTs, or to all, that have changed since they were last graded.
 
@@ -38,6 +39,11 @@ def command(assignments, students, question, jobs, scheduler, force, course_dir)
 
 def run(assignments, students, question, jobs, scheduler, force, course_dir, stop):
     """Grade, and return the Outcome."""
+    if sys.platform != "linux":  # it forks, and has its processes end with it, as only Linux can
+        raise Trouble(
+            f"`course grade` works on Linux, and this is {sys.platform}; grade with `nbgrader autograde`, "
+            "or on a Linux machine."
+        )
     from course.grading.many.worker import GRADING
 
     os.environ.update(GRADING)

@@ -1,5 +1,6 @@
 """``course lab``: put the lessons that are not there yet into my_work/ and open JupyterLab on the first."""
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from course.commands import INSTALL
 from course.trouble import Trouble
 
 
@@ -46,7 +48,7 @@ def status_of(command, folder):
                 continue
 
 
-@click.command()
+@click.command(short_help="Open the course in JupyterLab, in my_work/.")
 @click.option(
     "--port",
     type=click.IntRange(1024, 65500),
@@ -55,12 +57,20 @@ def status_of(command, folder):
     help="Port to listen on; the next free one is taken when it is in use.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open a browser window.")
-@click.option("--release", type=click.Path(path_type=Path), default="release", help="Where the released lessons are.")
 @click.option(
-    "--work", type=click.Path(path_type=Path), default="my_work", help="Where you work; nothing there is overwritten."
+    "--release", type=click.Path(path_type=Path), default="release", show_default=True, help="Where the lessons are."
+)
+@click.option(
+    "--work",
+    type=click.Path(path_type=Path),
+    default="my_work",
+    show_default=True,
+    help="Where you work; nothing there is overwritten.",
 )
 def command(port, browser, release, work):
     """Open the course in JupyterLab, in a folder of your own."""
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise Trouble(f"JupyterLab is not installed; {INSTALL.format('the course', 'lab')}")
     try:
         copied = copy_missing(release, work)
     except OSError as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 # Everything else (source, tests with their answers, submissions, grades) stays here.
@@ -36,17 +37,22 @@ def publish(root, folder):
     shutil.copyfile(root / "docs" / "students.md", folder / "README.md")
 
 
-@click.command()
+@click.command(short_help="Write what students may see into a folder.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--course-dir", type=click.Path(path_type=Path, exists=True), default=".", help="The course folder.")
+@course_folder
 def command(folder, course_dir):
     """Write into FOLDER what students may see: lessons and package, no solution, no hidden test, no answer."""
-    if folder.resolve() == course_dir.resolve():
-        raise Trouble("The folder to publish to is the course folder itself; name another one.")
-    if lacking := [name for name in FOR_STUDENTS if not (course_dir / name).exists()]:
-        raise Trouble(f"{course_dir.resolve()} is not a whole course folder: it lacks {', '.join(lacking)}.")
+    root, target = Path(course_dir).resolve(), folder.resolve()
+    if lacking := [name for name in FOR_STUDENTS if not (root / name).exists()]:
+        raise Trouble(
+            f"{root} is not a whole course folder: it lacks {', '.join(lacking)}; "
+            "run this in the course folder, or name it with --course-dir."
+        )
+    # What was published before is replaced, which must never be the course itself.
+    if root.is_relative_to(target) or any(target.is_relative_to(root / name) for name in FOR_STUDENTS):
+        raise Trouble(f"{target} holds the course itself or is part of it; name another folder to publish to.")
     try:
-        publish(course_dir, folder)
+        publish(root, target)
     except OSError as error:
         raise Trouble(f"{folder} was not written to its end ({error}); mend this and run it again.") from error
     click.echo(f"{folder} holds what students may see. Commit it, tag it with the version, and push.")

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
+from course.commands import course_folder
 from course.trouble import Trouble
 
 
-@click.command()
+@click.command(short_help="Show what the class understood.")
 @click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--to", help="Folder to write to; by default reports/ in the course folder.")
-@click.option("--course-dir", default=".", show_default=True, help="The course folder.")
+@course_folder
 def command(assignments, to, course_dir):
     """Write report.html, a page that opens offline, and its numbers as CSV, for the graded ASSIGNMENTs.
 

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 from course.commands.publish import FOR_STUDENTS, command, publish
@@ -36,10 +37,16 @@ def test_publishing_again_keeps_the_repository(tmp_path):
     assert not (tmp_path / "release" / "old").exists()
 
 
-def test_course_folder_itself_is_refused(tmp_path):
-    result = CliRunner().invoke(command, [str(tmp_path), "--course-dir", str(tmp_path)])
+@pytest.mark.parametrize("place", [".", "..", "release", "course/students"])
+def test_nothing_of_the_course_itself_is_overwritten(place, tmp_path):
+    root = tmp_path / "course"  # published into the folder above it, course/ would take its place
+    for name in FOR_STUDENTS:
+        (root / name).mkdir(parents=True)
+    (root / "gradebook.db").write_text("grades")
+    result = CliRunner().invoke(command, [str(root / place), "--course-dir", str(root)])
     assert result.exit_code == 2
-    assert "name another one" in result.output
+    assert "name another folder to publish to" in result.stderr
+    assert (root / "gradebook.db").read_text() == "grades"
 
 
 def test_a_folder_that_is_no_course_is_told_what_it_lacks(tmp_path):

@@ -7,11 +7,12 @@ import pytest
 
 from tests.judging.lesson import ROOT
 
-HIDE = "import sys; sys.modules['nbgrader'] = None; from course.__main__ import main; main()"
+HIDE = "import sys; sys.modules[{!r}] = None; from course.__main__ import main; main()"
 
 
-def course(*arguments):
-    return subprocess.run([sys.executable, "-c", HIDE, *arguments], cwd=ROOT, capture_output=True, text=True)
+def course(*arguments, hidden="nbgrader"):
+    command = [sys.executable, "-c", HIDE.format(hidden), *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 def test_help_lists_every_command():
@@ -27,3 +28,10 @@ def test_grading_names_the_package_and_how_to_install_it(command):
     assert finished.stderr.startswith("Error: The Python package nbgrader is not installed; ")
     assert '".[grading]"' in finished.stderr
     assert finished.stderr.count("\n") == 1
+
+
+def test_lab_says_how_to_install_jupyterlab(tmp_path):
+    finished = course("lab", "--no-browser", "--work", str(tmp_path / "work"), hidden="jupyterlab")
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("Error: JupyterLab is not installed; ") and '".[lab]"' in finished.stderr
+    assert not (tmp_path / "work").exists()
