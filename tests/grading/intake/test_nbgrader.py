@@ -24,9 +24,6 @@ c = get_config()
 c.Autograde.exporter_class = "course.grading.intake.exporter.IntakeExporter"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # replace this line by your answer"}
 """
-# SQLAlchemy warns about the order in which nbgrader adds a new submission
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-
 NOT_RUN = Config({"Execute": Config(enabled=False)})  # without a kernel nbgrader gives every test its points
 
 
