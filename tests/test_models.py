@@ -78,6 +78,25 @@ def test_rotary_scores_depend_on_distances_only():
     torch.testing.assert_close(steps[:, 1:, 1:], steps[:, :-1, :-1], atol=1e-4, rtol=0)
 
 
+def test_rotary_turns_queries_and_keys_and_never_values():
+    layer = build(encoding="rotary").layers[0].attention
+    out, _ = layer(torch.ones(1, 5, 16))  # the mean of equal values, however the weights fall
+    torch.testing.assert_close(out, out[:, :1].expand(1, 5, 16))
+
+
+def test_attention_and_feed_forward_see_normalised_tokens():
+    layer, x = build(encoding="none").layers[0], torch.randn(2, 5, 16, dtype=torch.float64)
+    seen = {}
+    for name in ("attention", "feed_forward"):
+        part = getattr(layer, name)
+        part.register_forward_pre_hook(lambda part, inputs, name=name: seen.update({name: inputs[0]}))
+    layer.double()(100 * x + 5)
+    for inputs in seen.values():
+        torch.testing.assert_close(inputs.mean(-1), torch.zeros(2, 5).double(), atol=1e-6, rtol=0)
+        torch.testing.assert_close(inputs.var(-1, correction=0), torch.ones(2, 5).double(), atol=1e-3, rtol=0)
+    assert set(seen) == {"attention", "feed_forward"}
+
+
 def test_an_encoding_of_your_own_takes_the_place_of_a_name():
     class Shift(nn.Module):
         def forward(self, x):

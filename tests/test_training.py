@@ -113,6 +113,26 @@ def test_a_run_shortens_itself_while_nbgrader_grades(task, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def noting(draw, asked):
+    """The drawing function, which notes the size and the length of each batch that it is asked for."""
+
+    def noted(batch, seq_len, generator):
+        asked.append((batch, seq_len))
+        return draw(batch, seq_len, generator)
+
+    return noted
+
+
+def test_training_draws_what_it_is_told_and_accuracy_from_what_was_held_out(task):
+    trained, tested = [], []
+    watched = dataclasses.replace(task, draw=noting(task.draw, trained), draw_held_out=noting(task.draw, tested))
+    model = new_model(task)
+    train(model, watched, steps=3, batch=5)
+    assert (trained, tested) == ([(5, 4)] * 3, [])
+    accuracy(model, watched, seq_len=7, examples=11)
+    assert (len(trained), tested) == (3, [(11, 7)])
+
+
 def test_ignored_positions_do_not_count():
     logits = torch.eye(3)[None]  # position t answers t
     assert share_right(logits, torch.tensor([[tasks.IGNORE, 1, 0]])) == 0.5
