@@ -25,6 +25,16 @@ def import_all(modules):
             print(f"not imported: {name} ({type(error).__name__}: {error})", file=sys.stderr)
 
 
+def draw_figures_once():
+    """Leave it to the inline backend to draw a figure, as it does for the picture that it shows when a cell ends.
+
+    pyplot asks for a drawing of its own right before, which nobody would see.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg.draw_idle = lambda canvas, *arguments, **keywords: None
+
+
 def fresh_random_state():
     """Seeds of the system's, in place of those that every fork inherits."""
     import random
@@ -88,6 +98,7 @@ def main():
 
     torch.set_num_threads(1)
     import_all(task["modules"])
+    draw_figures_once()
     from course.grading.warm.shell import StudentShell
 
     shell = StudentShell.instance(config=Config({"HistoryManager": {"enabled": False}}))  # it would start a thread

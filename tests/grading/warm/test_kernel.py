@@ -28,6 +28,21 @@ def test_a_plot_is_shown_once(start):
     assert kinds(run) == ["display_data"] and "image/png" in run.outputs.kept[0].data
 
 
+def test_a_plot_left_to_the_end_of_its_cell_is_drawn_for_its_picture_only(start):
+    kernel = start()
+    source = """import matplotlib.figure, matplotlib.pyplot as plt
+class Counted(matplotlib.figure.Figure):
+    draws = 0
+    def draw(self, renderer):
+        self.draws += 1
+        super().draw(renderer)
+figure = plt.figure(FigureClass=Counted)"""
+    assert kinds(kernel.run(source, 20, 10**6)) == ["display_data"]
+    again = kernel.run("once = figure.draws; display(figure); print(once, figure.draws - once)", 20, 10**6)
+    left, shown = again.outputs.kept[-1].text.split()
+    assert left == shown
+
+
 def test_a_display_is_updated_and_cleared(start):
     source = "h = display(1, display_id=True); h.update(2)\nfrom IPython.display import clear_output\n"
     assert start().run(source, 9, 9999).outputs.kept[0].data["text/plain"] == "2"
