@@ -94,6 +94,10 @@ def test_a_layer_of_another_shape_or_without_bias_is_refused(minilm):
         minilm.load_into(bare)
 
 
+def test_a_sentence_is_found_by_its_beginning_in_any_case(minilm):
+    assert minilm.sentence(ANIMAL[:-1].upper()) is minilm.sentence(ANIMAL)
+
+
 def test_words_and_lengths_outside_the_slice_are_named(minilm):
     with pytest.raises(ValueError, match="zebra, xylophone: not among the"):
         minilm.tokenise("The zebra and the xylophone")

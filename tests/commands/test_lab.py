@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from course import commands
+from course.commands import lab
 from course.commands.lab import command, copy_missing, free_port
 from course.trouble import Trouble
 from tests.judging.lesson import ROOT
@@ -38,6 +39,37 @@ def test_port_in_use_is_passed_over():
         busy.listen()
         port = busy.getsockname()[1]
         assert free_port(port) > port
+
+
+def test_where_many_ports_are_in_use_another_is_asked_for(monkeypatch):
+    asked = []
+
+    class Busy(socket.socket):
+        def connect_ex(self, address):
+            asked.append(address[1])
+            return 0
+
+    monkeypatch.setattr(lab.socket, "socket", Busy)
+    with pytest.raises(Trouble, match="ports 9000 to 9019 are all in use; choose another with --port"):
+        free_port(9000)
+    assert asked == list(range(9000, 9020))
+
+
+def test_jupyterlab_opens_on_the_first_lesson_and_in_a_browser_unless_told_otherwise(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(lab, "status_of", lambda command, folder: started.append((command, folder)) or 3)
+    monkeypatch.setattr(lab, "free_port", lambda wanted: wanted)
+    for name in ("02_b", "01_a"):
+        (tmp_path / "release" / name).mkdir(parents=True)
+        (tmp_path / "release" / name / f"{name}.ipynb").write_text("released")
+    folders = ["--release", str(tmp_path / "release"), "--work", str(tmp_path / "work")]
+    for option, with_browser in (([], True), (["--no-browser"], False)):
+        result = CliRunner().invoke(command, [*folders, "--port", "9000", *option])
+        assert result.exit_code == 3  # JupyterLab's own
+        words, folder = started.pop()
+        assert folder == tmp_path / "work"
+        assert {"--LabApp.default_url=/lab/tree/01_a.ipynb", "--port=9000"} <= set(words)
+        assert ("--no-browser" not in words) == with_browser
 
 
 def test_every_subcommand_is_found_and_has_help():
