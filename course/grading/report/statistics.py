@@ -3,14 +3,16 @@
 ``scores`` is (N students, K exercises) in points, ``maxima`` (K,); NaN where a grade is missing.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
-RESAMPLES = 2000
 LEVEL = 0.95
+Z = 1.96  # standard errors on each side of a normal distribution that LEVEL takes in
 SMALL = 10  # below this an interval says nothing; below ROUGH a number is a hint
 ROUGH = 30
+DRAWS = 400_000  # for quantiles to two digits
 
 
 class Estimate(NamedTuple):
@@ -29,26 +31,53 @@ UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 def mean_share(scores, maxima):
     """Mean share of the points of each exercise, a list of K Estimates: 1 is easy, 0 hard."""
-    shares = scores / maxima
-    return [_bootstrap(column[~np.isnan(column)][:, None], lambda rows: rows[..., 0].mean(-1)) for column in shares.T]
+    return [_share(column[~np.isnan(column)]) for column in (scores / maxima).T]
+
+
+def mean_total(totals):
+    """Mean of totals (N,), with Student's interval."""
+    known = totals[~np.isnan(totals)]
+    count = len(known)
+    if not count:
+        return UNKNOWN
+    value = float(known.mean())
+    if count < SMALL:
+        return Estimate(value, np.nan, np.nan)
+    [square] = _quantiles_of_f(1, count - 1, LEVEL)  # F with 1 degree of freedom is Student's t, squared
+    reach = float(known.std(ddof=1) * np.sqrt(square / count))
+    return Estimate(value, value - reach, value + reach)
 
 
 def discrimination(exercise, others):
-    """Correlation of an exercise (N,) with the sum of the others (N, M), an Estimate.
+    """Correlation of an exercise (N,) with the sum of the others (N, M), an Estimate with Fisher's interval.
 
     The exercise itself is left out of the sum (corrected item-total correlation), because it would correlate with
     itself. Students with a missing grade are left out.
     """
-    if others.shape[1] < 2:
+    total = others.sum(1)
+    known = ~np.isnan(exercise + total)
+    x, y = exercise[known], total[known]
+    if others.shape[1] < 2 or len(x) < SMALL or np.ptp(x) == 0 or np.ptp(y) == 0:
         return UNKNOWN
-    pairs = np.stack([exercise, others.sum(1)], 1)
-    whole = pairs[~np.isnan(pairs).any(1)]
-    return _bootstrap(whole, lambda rows: _correlation(rows[..., 0], rows[..., 1]))
+    value = float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
+    with np.errstate(divide="ignore"):
+        place, reach = np.arctanh(value), Z / np.sqrt(len(x) - 3)
+    return Estimate(value, float(np.tanh(place - reach)), float(np.tanh(place + reach)))
 
 
 def cronbach_alpha(scores):
-    """Cronbach's alpha (1951) of the exercises; 1 when all rank the students alike, 0 when none agree."""
-    return _bootstrap(scores[~np.isnan(scores).any(1)], _alpha)
+    """Cronbach's alpha (1951) of the exercises, with Feldt's interval (1965).
+
+    It is 1 when all exercises rank the students alike, and 0 when none agree.
+    """
+    rows = scores[~np.isnan(scores).any(1)]
+    students, exercises = rows.shape
+    if students < SMALL or exercises < 2 or np.ptp(rows.sum(1)) == 0:
+        return UNKNOWN
+    unexplained = float(rows.var(0, ddof=1).sum() / rows.sum(1).var(ddof=1))
+    value = exercises / (exercises - 1) * (1 - unexplained)
+    ratios = _quantiles_of_f(students - 1, (students - 1) * (exercises - 1), (1 + LEVEL) / 2, (1 - LEVEL) / 2)
+    return Estimate(value, *(float(1 - (1 - value) * ratio) for ratio in ratios))
 
 
 def standard_error(scores, alpha):
@@ -91,39 +120,24 @@ def caveat(students):
     return ""
 
 
-def _alpha(rows):
-    """Alpha over the last two axes of rows (..., N, K)."""
-    count = rows.shape[-1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        parts = rows.var(-2, ddof=1).sum(-1)
-        return count / (count - 1) * (1 - parts / rows.sum(-1).var(-1, ddof=1)) if count > 1 else np.nan * parts
+def _share(shares):
+    """Mean of shares (N,), with Agresti and Coull's interval, which is no point where all shares are alike.
 
-
-def _correlation(x, y):
-    """Pearson correlation along the last axis, NaN where either does not vary."""
-    x, y = x - x.mean(-1, keepdims=True), y - y.mean(-1, keepdims=True)
-    norm = np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
-    return np.where(norm > 1e-12, (x * y).sum(-1) / np.where(norm > 1e-12, norm, 1), np.nan)
-
-
-def _bootstrap(rows, statistic):
-    """Estimate of statistic(rows) with a percentile interval over resampled students; rows (N, ...).
-
-    The generator is seeded, so a report made twice is the same.
+    Two shares of 1 and two of 0 are added. A mean of resampled classes would be certain of an exercise that all solve,
+    and its intervals hold the truth in 75 to 90 of 100 classes of ten to fifteen.
     """
-    count = len(rows)
-    if count == 0:
+    count = len(shares)
+    if not count:
         return UNKNOWN
-    value = float(statistic(rows))
-    if count < SMALL or np.isnan(value):
+    value = float(shares.mean())
+    if count < SMALL:
         return Estimate(value, np.nan, np.nan)
-    rng = np.random.default_rng(0)
-    batch = max(1, 2_000_000 // rows.size)  # keeps memory flat for large classes
-    drawn = [
-        statistic(rows[rng.integers(count, size=(min(batch, RESAMPLES - start), count))])
-        for start in range(0, RESAMPLES, batch)
-    ]
-    drawn = np.concatenate([np.atleast_1d(part) for part in drawn])
-    drawn = drawn[~np.isnan(drawn)]
-    low, high = np.percentile(drawn, [50 * (1 - LEVEL), 50 * (1 + LEVEL)]) if len(drawn) else (np.nan, np.nan)
-    return Estimate(value, float(low), float(high))
+    more = np.append(shares, [0, 0, 1, 1])
+    reach = Z * more.std() / np.sqrt(len(more))
+    return Estimate(value, *np.clip([more.mean() - reach, more.mean() + reach], 0, 1).tolist())
+
+
+@functools.cache
+def _quantiles_of_f(numerator, denominator, *levels):
+    """Quantiles of the F distribution, which NumPy can only draw from; the seed makes a report repeatable."""
+    return np.quantile(np.random.default_rng(0).f(numerator, denominator, DRAWS), levels)

@@ -71,14 +71,13 @@ class LessonSummary(NamedTuple):
 def summarise(classroom):
     """The LessonSummary of a Classroom."""
     scores, maxima = classroom.scores, classroom.maxima()
-    small = len(classroom.students) < statistics.SMALL
     by_hand = np.array([exercise.by_hand for exercise in classroom.exercises], bool)
     counted = ~(by_hand & np.isnan(scores).any(0))
     complete, maximum = scores[:, counted], float(maxima[counted].sum())
     totals = complete.sum(1)
     counts, edges = statistics.distribution(totals, maximum)
-    alpha = statistics.UNKNOWN if small else statistics.cronbach_alpha(complete)
-    discriminations = _discriminations(scores, counted, small)
+    alpha = statistics.cronbach_alpha(complete)
+    discriminations = _discriminations(scores, counted)
     means = statistics.mean_share(scores, maxima)
     exercises = [_exercise(classroom, k, means[k], discriminations[k]) for k in range(len(classroom.exercises))]
     return LessonSummary(
@@ -90,7 +89,7 @@ def summarise(classroom):
         maximum=maximum,
         totals=totals,
         quartiles=statistics.quartiles(totals),
-        mean=statistics.mean_share(totals[:, None], np.ones(1))[0],
+        mean=statistics.mean_total(totals),
         counts=counts,
         edges=edges,
         alpha=alpha,
@@ -104,11 +103,9 @@ def summarise(classroom):
     )
 
 
-def _discriminations(scores, counted, small):
+def _discriminations(scores, counted):
     """Discrimination of each exercise against the others that count; a part graded by hand is judged by what it has."""
     places = np.arange(scores.shape[1])
-    if small:
-        return [statistics.UNKNOWN] * len(places)
     return [statistics.discrimination(scores[:, k], scores[:, counted & (places != k)]) for k in places]
 
 

@@ -69,6 +69,55 @@ def test_a_small_class_gets_no_interval_and_a_caveat():
     assert statistics.caveat(200) == ""
 
 
+def test_the_interval_of_a_mean_is_students():
+    estimate = statistics.mean_total(np.append(np.arange(10.0), np.nan))
+    assert estimate.value == 4.5
+    assert estimate.high - 4.5 == pytest.approx(2.262 * np.std(np.arange(10), ddof=1) / np.sqrt(10), rel=0.01)
+
+
+def test_the_interval_of_alpha_is_feldts():
+    estimate = statistics.cronbach_alpha(np.random.default_rng(7).normal(size=(11, 3)))
+    ratios = [(1 - bound) / (1 - estimate.value) for bound in (estimate.low, estimate.high)]
+    assert ratios == pytest.approx([2.774, 1 / 3.419], rel=0.02)  # F with 10 and 20 degrees of freedom, from a table
+
+
+def test_the_interval_of_discrimination_is_fishers():
+    waves = np.array([np.sin, np.cos])[:, None]
+    x, y = (wave(2 * np.pi * np.arange(28) / 28) for [wave] in waves)
+    others = np.stack([x / 2, y * np.sqrt(0.75)], 1)  # their sum correlates with x by a half
+    estimate = statistics.discrimination(x, others)
+    assert estimate == pytest.approx((0.5, 0.156, 0.736), abs=0.001)
+
+
+@pytest.mark.parametrize("solved", [0.0, 1.0])
+def test_what_all_solve_or_no_one_is_not_certain(solved):
+    [estimate] = statistics.mean_share(np.full((20, 1), solved), np.ones(1))
+    assert estimate.value == solved
+    assert {estimate.low, estimate.high} & {solved}
+    assert 0.1 < estimate.high - estimate.low < 0.3
+
+
+@given(st.lists(st.floats(0, 1), min_size=10, max_size=60))
+def test_a_share_lies_in_its_interval(shares):
+    [estimate] = statistics.mean_share(np.array(shares)[:, None], np.ones(1))
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+
+
+def test_intervals_of_small_classes_hold_the_truth_as_often_as_they_say():
+    rng, held = np.random.default_rng(8), np.zeros(3)
+    for _ in range(400):
+        ability = rng.normal(size=(12, 1))
+        scores = (0.6 * ability + 0.8 * rng.normal(size=(12, 8)) > 0).astype(float)
+        estimates = [
+            statistics.mean_share(scores[:, :1], np.ones(1))[0],
+            statistics.discrimination(scores[:, 0], scores[:, 1:]),
+            statistics.cronbach_alpha(scores),
+        ]
+        for k, (estimate, truth) in enumerate(zip(estimates, (0.5, 0.398, 0.709), strict=True)):
+            held[k] += not estimate.known() or estimate.low <= truth <= estimate.high
+    assert (held / 400 > 0.92).all(), held / 400
+
+
 def test_standard_error_is_the_spread_when_nothing_is_reliable():
     totals = np.array([[1.0], [3.0], [5.0]])
     assert statistics.standard_error(totals, statistics.Estimate(0.0, 0, 0)) == pytest.approx(2)
