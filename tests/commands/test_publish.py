@@ -22,6 +22,17 @@ def test_published_folder_has_the_lessons_and_no_answers(tmp_path):
     assert not [path for path in written if secrets.search((tmp_path / path).read_text("utf-8", errors="ignore"))]
 
 
+def test_what_programs_leave_beside_files_is_not_published(tmp_path):
+    root, left = tmp_path / "root", ["__pycache__/a.pyc", ".ipynb_checkpoints/b.ipynb", "c.pyc"]
+    for name in (*FOR_STUDENTS, "docs"):
+        for file in [f"{name}/students.md", *(f"{name}/{path}" for path in left)] if (ROOT / name).is_dir() else [name]:
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).touch()
+    publish(root, tmp_path / "students")
+    written = {path.name for path in (tmp_path / "students").rglob("*")}
+    assert "students.md" in written and not written & {"a.pyc", "b.ipynb", "c.pyc", "__pycache__"}
+
+
 def test_what_is_published_is_a_package_of_its_own(tmp_path):
     publish(ROOT, tmp_path)
     code = "import course.attention, course.checks, sys; print(course.__file__)"

@@ -35,6 +35,11 @@ def test_its_own_data_cannot_be_changed(inside):
     assert inside("open('table.csv', 'w')") == "OSError"
 
 
+def test_the_list_of_fonts_is_there_so_that_no_plot_has_to_look_for_them(inside):
+    listed = "import os, matplotlib; print([n[:8] for n in os.listdir(matplotlib.get_cachedir()) if n[-5:] == '.json'])"
+    assert inside(listed) == "['fontlist']"
+
+
 def test_files_of_a_student_do_not_shadow_packages(inside):
     source = "open('random.py', 'w').write('raise SystemExit'); import random, numpy; print(numpy.__file__[:10])"
     assert inside(source) == "/packages/"
