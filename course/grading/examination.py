@@ -17,6 +17,7 @@ from course.checks.failure import CheckFailed
 from course.checks.scratch import refusal
 from course.grading.examiner import Student, StudentGone, run_test
 from course.grading.intake.second_look import ready_made
+from course.grading.printable import printable
 from course.grading.sandbox import messages
 from course.grading.sandbox.exchange import Ended
 from course.grading.sandbox.execute import SandboxedExecute, is_test
@@ -75,7 +76,7 @@ class ExaminedExecute(SandboxedExecute):
         """Run one test here, ask the kernel what it asks, and write what came of it into the cell."""
         kernel, limit = self.ready_kernel(), self.time_limit(cell)
         exchange = kernel.exchange(limit, self.output_limit)
-        student = Student(self.asking(exchange, limit))
+        student = Student(self.unasked(name) if self.is_over() else self.asking(exchange, limit))
         try:
             printed, failure, proved = run_test(cell.source, self.imports, student)
             fault = None if failure or proved else UNPROVED
@@ -90,6 +91,15 @@ class ExaminedExecute(SandboxedExecute):
             self.report_fault(name, fault)
         cell.execution_count = None
         cell.outputs = outputs(name, printed, failure or self.second_look(student), fault)
+
+    def unasked(self, name):
+        """As ``asking``, where the time of the whole submission is used up."""
+        self.record(name, "total")
+
+        def ask(request):
+            raise StudentGone(messages.no_result("total", self.submission_timeout, self.limits, self.output_limit))
+
+        return ask
 
     def asking(self, exchange, limit):
         """The function that asks a student's process, and says in words why there is no answer."""
@@ -130,13 +140,8 @@ def outputs(name, printed, failure, fault):
     """A test cell's outputs: those of a notebook where it ran, without the traceback."""
     if fault:
         return [error_output(FAULT, f"{name}: {EXCUSE}")]
-    shown = [new_output("stream", name="stdout", text=sound(printed))] if printed else []
+    shown = [new_output("stream", name="stdout", text=printable(printed))] if printed else []
     if failure:
-        text = sound(str(failure))
+        text = printable(str(failure))
         shown.append(new_output("error", ename="CheckFailed", evalue=text, traceback=text.splitlines()))
     return shown
-
-
-def sound(text):
-    """Text that can be written to a file: a student's process can send half of a surrogate pair."""
-    return text.encode("utf-8", "replace").decode()

@@ -125,6 +125,30 @@ def test_a_faulty_test_harms_no_other(faulty):
     assert "Faulty tests" in faulty.notebook.cells[0].source
 
 
+class OverAfterOneExercise(warmed(ExaminedExecute)):
+    def is_over(self):
+        return len(self.history) > 1
+
+
+def test_no_test_asks_once_the_time_of_the_submission_is_used_up(sandbox):
+    names, cells = ("on_time", "late", "later"), []
+    for name in names:
+        cells += [solution_cell(name, RIGHT.format(name, "pass")), test_cell(name, EXAM.format(name))]
+    cells.insert(2, new_code_cell("spent = True"))
+    examined = Examined(cells, OverAfterOneExercise, setup=IMPORTS)
+    assert examined.points == {"test_on_time": 2, "test_late": 0, "test_later": 0}
+    assert "what came before it used up the 900 s of a whole submission" in examined.texts["test_late"]
+    assert [event["ending"] for event in examined.notebook.metadata.course_grading.stopped] == ["total"]
+
+
+def test_what_a_student_s_code_says_moves_no_cursor_and_turns_no_line(sandbox):
+    body = "raise ValueError('\\x1b[2J\\u202e\\x00 <b>')"
+    cells = [solution_cell("loud", RIGHT.format("loud", body)), test_cell("loud", EXAM.format("loud"))]
+    text = Examined(cells, warmed(ExaminedExecute), setup=IMPORTS).texts["test_loud"]
+    assert "raised ValueError: �[2J�� <b>" in text
+    assert all(line.isprintable() for line in text.splitlines())
+
+
 @pytest.mark.parametrize("lesson_name", [name for name in lesson_names() if name < "05"])
 def test_verdicts_are_those_of_one_process(sandbox, lesson_name):
     """Of every six answers of the bank one, right and wrong, all in one process of the student's."""

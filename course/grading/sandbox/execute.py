@@ -3,11 +3,12 @@
 It stands in nbgrader's place in ``Autograde.autograde_preprocessors``; ``Execute.timeout``,
 ``timeout_func`` and ``startup_timeout`` hold here too. Each cell runs under limits. Where one ends
 its kernel, a new kernel runs the earlier cells again, without those that ended one, and grading goes
-on with the next cell.
+on with the next cell. All cells together have limits too: a notebook can have thousands.
 """
 
 import os
 import shutil
+import time
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -23,6 +24,7 @@ from course.grading.sandbox.outputs import error_output
 from course.grading.sandbox.provisioner import SandboxProvisioner
 
 STOPPED_BEFORE = 1  # seconds for a cell that ran too long the first time: what it defined came before
+TOGETHER = 8  # times the output limit of one cell that the cells of a notebook may leave in it
 UNCONFINED = "Graded without a sandbox: this submission's code ran with the instructor's rights."
 
 
@@ -55,6 +57,11 @@ class SandboxedExecute(Execute):
         "The environment variable COURSE_UNCONFINED=1 does the same."
     ).tag(config=True)
     output_limit = Int(2 * 1024**2, help="Bytes of output that one cell may leave in the notebook.").tag(config=True)
+    submission_timeout = Int(
+        900,
+        allow_none=True,
+        help="Seconds after which no further cell or test of a submission is started; None for no limit.",
+    ).tag(config=True)
     confined_manager = Type(ConfinedKernelManager, help="Makes the kernels that run students' code.").tag(config=True)
 
     @default("unconfined")
@@ -68,9 +75,11 @@ class SandboxedExecute(Execute):
             self.require_sandbox(resources)
         self.limits = SandboxProvisioner(config=self.config).limits
         self.kernel, self.history, self.events = self.make_kernel(), [], []
+        self.room = TOGETHER * self.output_limit
         try:
             nb.metadata["language_info"] = self.kernel.start().language_info()
             self.prepare()
+            self.started = time.monotonic()
             for index, cell in enumerate(nb.cells):
                 if is_executed(cell):
                     self.run_cell(cell, messages.cell_name(cell, index))
@@ -107,6 +116,13 @@ class SandboxedExecute(Execute):
 
     def run_cell(self, cell, name):
         """Run one cell, write its outputs, and have a kernel ready for the next."""
+        if self.is_over():
+            cell.outputs, cell.execution_count = (
+                [error_output(messages.STOPPED, self.sentence("total", name, cell))],
+                None,
+            )
+            self.record(name, "total")
+            return
         kernel, limit = self.ready_kernel(), self.time_limit(cell)
         run = kernel.run(cell.source, limit, self.output_limit)
         self.write(cell, name, run)
@@ -119,6 +135,10 @@ class SandboxedExecute(Execute):
         """Seconds for ``cell``; None where the configuration sets no limit."""
         return self._get_timeout(cell)
 
+    def is_over(self):
+        """Whether the time of the whole submission is used up."""
+        return self.submission_timeout is not None and time.monotonic() > self.started + self.submission_timeout
+
     def recover(self):
         """Start the kernel anew and repeat what made its state, without the cells that ended a kernel.
 
@@ -127,7 +147,7 @@ class SandboxedExecute(Execute):
         self.kernel.restart()
         self.prepare()
         for past in self.history:
-            if past.repeat and not is_test(past.cell):
+            if past.repeat and not is_test(past.cell) and not self.is_over():
                 run = self.kernel.run(past.cell.source, past.limit, self.output_limit)
                 if not run.alive:
                     past.repeat = False
@@ -147,13 +167,18 @@ class SandboxedExecute(Execute):
                 return
 
     def sentence(self, ending, name, cell):
-        return messages.stopped(ending, name, self.time_limit(cell), self.limits, self.output_limit)
+        time_limit = self.submission_timeout if ending == "total" else self.time_limit(cell)
+        return messages.stopped(ending, name, time_limit, self.limits, self.output_limit)
 
     def write(self, cell, name, run):
         """Put the outputs of ``run`` into ``cell``; a cell that did not run to its end always shows an error."""
         outputs, reply = run.outputs, run.reply or {}
         if outputs.cut:
             outputs.note(messages.cut(name, self.output_limit))
+        self.room -= min(outputs.received, self.output_limit)
+        if self.room < 0 and outputs.received:
+            outputs.leave_out()
+            outputs.note(messages.left_out(name, TOGETHER * self.output_limit))
         if run.ending != "finished":
             outputs.fail(messages.STOPPED, self.sentence(run.ending, name, cell))
             self.record(name, run.ending)
@@ -167,6 +192,8 @@ class SandboxedExecute(Execute):
         cell.execution_count = count if isinstance(count, int) else None
 
     def record(self, name, ending):
+        if ending == "total" and ending in (event["ending"] for event in self.events):
+            return  # told of the first cell, and meant of all that follow
         self.log.warning("%s: stopped (%s)", name, ending)
         self.events.append({"cell": name, "ending": ending})
 

@@ -20,6 +20,11 @@ def stopped(ending, name, time_limit, limits, output_limit):
         return f"{name} was stopped because it printed far more than {size(output_limit)}: look for print in a loop."
     if ending == "exit":
         return f"{name} called exit() or quit(), which ends the notebook: delete the call."
+    if ending == "total":
+        return (
+            f"{name} was not run: the cells before it used up the {time_limit} s of a whole submission: look for loops "
+            "that never end."
+        )
     return f"{name} ended the Python process, as os._exit, a crash or exhausted memory do: look at its last calls."
 
 
@@ -31,6 +36,8 @@ def no_result(ending, time_limit, limits, output_limit):
         return f"it reached {limits.sentence(ending)}"
     if ending == "output":
         return f"it printed far more than {size(output_limit)}"
+    if ending == "total":
+        return f"what came before it used up the {time_limit} s of a whole submission"
     if ending == "died":
         return "it ended the Python process, as os._exit, a crash or exhausted memory do"
     return "the Python process stopped answering"
@@ -39,6 +46,11 @@ def no_result(ending, time_limit, limits, output_limit):
 def cut(name, output_limit):
     """A remark on output that was left out."""
     return f"[the output of {name} is cut here, at its limit of {size(output_limit)}]"
+
+
+def left_out(name, together):
+    """A remark on output that was left out because other cells left too much; ``together`` is the limit in bytes."""
+    return f"[the output of {name} is left out: a notebook may show {size(together)} together, and has shown them]"
 
 
 def explanation(error, name, limits):

@@ -32,6 +32,14 @@ def plain(value):
     return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
 
 
+def words_of(error):
+    """What an exception says, as much of it as fits a message; nothing where a student's own class cannot say it."""
+    try:
+        return str(error)[:LONGEST]
+    except BaseException:
+        return ""
+
+
 class Sender:
     """Sends messages about one request; only the process that made it sends, no child of it."""
 
@@ -151,7 +159,8 @@ class StudentShell(InteractiveShell):
 
     def _showtraceback(self, etype, evalue, stb):
         flush()
-        self.sender.output("error", ename=str(etype.__name__), evalue=str(evalue), traceback=list(stb))
+        traceback = [line[:LONGEST] for line in stb]
+        self.sender.output("error", ename=str(etype.__name__), evalue=words_of(evalue), traceback=traceback)
 
     def ask_exit(self):
         refuse_exit(self)
@@ -188,7 +197,7 @@ class StudentShell(InteractiveShell):
             self.busy = True
             reply = self.cell(message["cell"]) if "cell" in message else self.question(message["ask"])
         except BaseException as error:  # an interrupt outside of the student's own code
-            reply = {"status": "error", "ename": type(error).__name__, "evalue": str(error)}
+            reply = {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)}
         self.busy = False
         flush()
         self.sender.send(reply=reply)
@@ -199,7 +208,7 @@ class StudentShell(InteractiveShell):
         error = result.error_before_exec or result.error_in_exec
         reply = {"status": "ok" if result.success else "error", "execution_count": result.execution_count}
         if error is not None:
-            reply |= {"ename": type(error).__name__, "evalue": str(error)}
+            reply |= {"ename": type(error).__name__, "evalue": words_of(error)}
         return reply
 
     def question(self, text):

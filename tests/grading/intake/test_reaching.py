@@ -46,7 +46,7 @@ def test_a_long_cell_hides_nothing(kinds):
 @pytest.mark.parametrize(
     "code",
     [
-        "def double(x)\n    # In this open question we compile a plan: exec is not needed, nor eval; see code\n    return x",
+        "def double(x)\n    # In this open question we compile a plan: no exec, no eval; see code\n    return x",
         "import asyncio\nawait asyncio.sleep(0)\nprint('In', 'open')",
         "torch.softmax?\nx = 'open'",
     ],

@@ -197,3 +197,34 @@ def test_disasters_stay_apart_without_a_sandbox_too(grade):
     graded = grade(exercises, unconfined=True)
     assert [graded.points(name) for name in ("first", "looper", "last")] == [2, 0, 2]
     assert "exit()" in graded.text("leaver")
+
+
+@pytest.mark.parametrize(("limit", "over"), [(None, False), (0, True), (100, False)])
+def test_a_submission_is_over_when_its_time_is_used_up(limit, over):
+    executor = SandboxedExecute(submission_timeout=limit)
+    executor.started = time.monotonic() - 1
+    assert executor.is_over() is over
+
+
+class OverAfterOneCell(SandboxedExecute):
+    def is_over(self):
+        return len(self.history) > 0
+
+
+def test_no_cell_is_started_once_the_time_of_the_submission_is_used_up(sandbox, config):
+    cells = [new_code_cell(source) for source in ("print(0)", "print(1)", "print(2)")]
+    notebook, _ = OverAfterOneCell(config=config).preprocess(new_notebook(cells=cells), {})
+    assert notebook.cells[0].outputs[0].text == "0\n"
+    for cell in notebook.cells[1:]:
+        assert "was not run: the cells before it used up the 900 s" in cell.outputs[0].evalue
+    assert notebook.metadata.course_grading.stopped == [{"cell": "cell 2", "ending": "total"}]
+
+
+def test_the_cells_of_a_notebook_leave_a_limited_amount_together(sandbox, config):
+    cells = [new_code_cell("print('x' * 60_000)") for _ in range(20)]
+    cells.append(new_code_cell("print('y')\n1 / 0"))
+    notebook, _ = SandboxedExecute(config=config).preprocess(new_notebook(cells=cells), {})
+    assert len(nbformat.writes(notebook)) < 10 * 64 * 1024
+    assert notebook.cells[0].outputs[0].text.startswith("xxx")
+    error, note = notebook.cells[-1].outputs
+    assert error.ename == "ZeroDivisionError" and "cell 21 is left out" in note.text

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.sandbox.outputs import MOST, Outputs
+from course.grading.sandbox.outputs import LONGEST_ERROR, MOST, Outputs
 
 
 def message(kind, **content):
@@ -83,3 +83,35 @@ def test_the_number_of_outputs_is_limited():
 )
 def test_an_output_that_no_notebook_can_hold_is_left_out(forged):
     assert collect(forged).kept == []
+
+
+def failure(text, size=10):
+    return message("error", ename="ValueError", evalue=text, traceback=[f"ValueError: {text}"]), size
+
+
+def test_a_long_error_is_shortened_and_is_no_flood():
+    outputs = Outputs(1000)
+    outputs.add(*failure("x" * 10**6, size=2 * 10**6))
+    [kept] = outputs.kept
+    assert kept.evalue.startswith("xxx") and len(json.dumps(kept)) < 3 * LONGEST_ERROR
+    assert not outputs.cut
+
+
+def test_of_many_errors_the_first_are_kept_within_the_limit():
+    outputs = Outputs(1000)
+    for _ in range(50):
+        outputs.add(*failure("x", size=100))
+    assert len(outputs.kept) <= 11 and outputs.cut
+
+
+def test_streams_in_turn_are_limited_in_number_too():
+    assert (
+        len(collect(*(message("stream", name=n, text="x") for n in ["stdout", "stderr"] * MOST), limit=10**6).kept)
+        == MOST
+    )
+
+
+def test_what_goes_on_with_the_last_of_many_outputs_is_kept():
+    printed = [message("stream", name="stdout", text="x")] * 3
+    outputs = collect(*[show("x")] * (MOST - 1), *printed, limit=10**6)
+    assert (len(outputs.kept), outputs.kept[-1].text) == (MOST, "xxx")
