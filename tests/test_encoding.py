@@ -95,9 +95,10 @@ def test_rotating_keeps_dtype_shape_and_length(dtype):
     assert torch.equal(given[:, :, 0], x[:, :, 0])
 
 
-def test_a_pair_of_neighbours_turns_by_its_position():
-    turned = rotate(torch.tensor([1.0, 0.0, 0.0, 2.0], dtype=torch.float64).expand(1, 1, 3, 4))
-    slow = 2 / 10_000 ** (2 / 4)  # the angle of pair 1 at position 2
+@pytest.mark.parametrize("base", [100, 10_000])
+def test_a_pair_of_neighbours_turns_by_its_position(base):
+    turned = rotate(torch.tensor([1.0, 0.0, 0.0, 2.0], dtype=torch.float64).expand(1, 1, 3, 4), base)
+    slow = 2 / base ** (2 / 4)  # the angle of pair 1 at position 2
     wanted = [math.cos(2), math.sin(2), -2 * math.sin(slow), 2 * math.cos(slow)]
     assert turned[0, 0, 2].tolist() == pytest.approx(wanted)
 
