@@ -19,6 +19,7 @@ def command(assignments, to, course_dir):
     """
     from course.grading.coursefolder import open_course, open_gradebook, pick_assignments
     from course.grading.export.cells import write_whole
+    from course.grading.many.submissions import new_since
     from course.grading.progress import Bar
     from course.grading.report.gather import read_grades, read_notebooks
     from course.grading.report.numbers import tables
@@ -29,6 +30,8 @@ def command(assignments, to, course_dir):
     with open_gradebook(course) as gradebook:
         names = pick_assignments(course, assignments, [assignment.name for assignment in gradebook.assignments])
         classrooms = [read_grades(course, gradebook, name) for name in names]
+        known = {name: {row.student.id for row in gradebook.assignment_submissions(name)} for name in names}
+        news = [new_since(course, name, known[name]) for name in names]
     classrooms = [classroom for classroom in classrooms if classroom.students or classroom.assignment in assignments]
     if not any(classroom.students for classroom in classrooms):
         raise Trouble("Nothing has been graded yet, so there is nothing to report; grade first.")
@@ -46,3 +49,5 @@ def command(assignments, to, course_dir):
     except OSError as error:
         raise Trouble(f"The report was not written ({error}); an earlier one may stand beside newer tables.") from error
     click.echo(f"Wrote {folder / 'report.html'} and {len(numbers)} tables beside it.")
+    for new in filter(None, news):
+        click.echo(new, err=True)

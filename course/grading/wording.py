@@ -1,11 +1,26 @@
 """Numbers and lists in the sentences that commands and reports write."""
 
+import math
+
 SHOWN = 20  # names, or lines of one kind; a template of another course would bring one for each row
 
 
 def plural(number, noun):
     """``1 student``, ``2 students``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def short(value):
+    """A number to one decimal where it needs one: ``12.5``, ``12``."""
+    return f"{round(value, 1):g}"
+
+
+def decimal(value, places=2):
+    """A number with a proper minus sign, a dash when unknown."""
+    if math.isnan(value):
+        return "–"
+    rounded = round(value, places) + 0.0  # turns -0.0 into 0.0
+    return f"{rounded:.{places}f}".replace("-", "−")
 
 
 def listed(names, separator=", "):

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from course.grading.report.headlines import headlines
 from course.grading.report.numbers import section_title
-from course.grading.wording import plural
+from course.grading.wording import decimal, plural, short
 
 SHOWN_HINTS = 3  # of an exercise; hints.csv has them all
 
@@ -36,10 +36,13 @@ def html_page(lessons, course_name):
         lstrip_blocks=True,
     )
     environment.filters |= {"plural": plural, "breakable": breakable, "section": section_title, "points": points}
-    environment.filters |= {"percent": percent, "number": decimal, "interval": interval}
+    environment.filters |= {"percent": percent, "number": decimal, "interval": interval, "short": short}
     environment.globals |= {"headlines": headlines, "bars": bars, "describe": describe_distribution}
     template = environment.get_template("page.html.j2")
-    return template.render(lessons=lessons, course=course_name, date=datetime.date.today(), shown_hints=SHOWN_HINTS)
+    today = datetime.date.today()
+    return template.render(
+        lessons=lessons, course=course_name, date=f"{today.day} {today:%B %Y}", shown_hints=SHOWN_HINTS
+    )
 
 
 def percent(share):
@@ -47,17 +50,9 @@ def percent(share):
     return "–" if math.isnan(share) else f"{share:.0%}"
 
 
-def decimal(value, places=2):
-    """A number with a proper minus sign, a dash when unknown."""
-    if math.isnan(value):
-        return "–"
-    rounded = round(value, places) + 0.0  # turns -0.0 into 0.0
-    return f"{rounded:.{places}f}".replace("-", "−")
-
-
 def points(value):
     """``1 point``, ``2.5 points``."""
-    return "1 point" if value == 1 else f"{value:g} points"
+    return plural(short(value) if value != 1 else 1, "point")
 
 
 def breakable(name):

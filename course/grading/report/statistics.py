@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from course.grading.wording import plural
+
 LEVEL = 0.95
 Z = 1.96  # standard errors on each side of a normal distribution that LEVEL takes in
 SMALL = 10  # below this an interval says nothing; below ROUGH a number is a hint
@@ -34,18 +36,18 @@ def mean_share(scores, maxima):
     return [_share(column[~np.isnan(column)]) for column in (scores / maxima).T]
 
 
-def mean_total(totals):
-    """Mean of totals (N,), with Student's interval."""
+def mean_total(totals, maximum):
+    """Mean of totals (N,) of 0 ... maximum, with Student's interval, which totals that do not vary have none of."""
     known = totals[~np.isnan(totals)]
     count = len(known)
     if not count:
         return UNKNOWN
     value = float(known.mean())
-    if count < SMALL:
+    if count < SMALL or np.ptp(known) == 0:
         return Estimate(value, np.nan, np.nan)
     [square] = _quantiles_of_f(1, count - 1, LEVEL)  # F with 1 degree of freedom is Student's t, squared
     reach = float(known.std(ddof=1) * np.sqrt(square / count))
-    return Estimate(value, value - reach, value + reach)
+    return Estimate(value, *np.clip([value - reach, value + reach], 0, maximum).tolist())
 
 
 def discrimination(exercise, others):
@@ -109,7 +111,7 @@ def caveat(students):
     """What a reader of these numbers must know about a class of this size, or an empty string."""
     if students < SMALL:
         return (
-            f"With {students} students every number here is an anecdote: no intervals are shown, "
+            f"With {plural(students, 'student')} every number here is an anecdote: no intervals are shown, "
             "and neither discrimination nor reliability is computed."
         )
     if students < ROUGH:

@@ -89,7 +89,7 @@ def summarise(classroom):
         maximum=maximum,
         totals=totals,
         quartiles=statistics.quartiles(totals),
-        mean=statistics.mean_total(totals),
+        mean=statistics.mean_total(totals, maximum),
         counts=counts,
         edges=edges,
         alpha=alpha,

@@ -79,7 +79,7 @@ def test_an_exercise_that_the_stronger_fail_is_doubted():
     ability = np.arange(STUDENTS) / STUDENTS * 2
     scores = {"a": ability, "b": ability, "c": ability, "upside_down": 2 - ability}
     found = [sentence for sentence in told(class_of(scores)) if sentence.startswith("Look at ")]
-    assert found == ["Look at upside_down itself: who did well elsewhere did worse here (discrimination -1.00)."]
+    assert found == ["Look at upside_down itself: who did well elsewhere did worse here (discrimination −1.00)."]
 
 
 def test_what_waits_for_a_person_changes_no_other_exercise_s_discrimination():
@@ -111,3 +111,21 @@ def test_so_many_sentences_are_read_in_two_minutes():
 def test_more_points_than_there_are_count_as_all():
     counts, edges = distribution(np.array([0.0, 10.0, 12.0]), 10)
     assert (sum(counts), counts[-1], edges[-1]) == (3, 2, 10)
+
+
+def test_one_or_two_students_have_no_middle_half():
+    classroom = class_of({"one": np.array([2, 1.5])})
+    assert told(classroom)[0] == "2 students handed in: 1.5 and 2 of 2 points."
+    assert "With 1 student every" in summarise(class_of({"one": np.array([2])})).caveat
+
+
+def test_nobody_graded_is_not_nobody_handed_in():
+    classroom = class_of({"one": np.zeros(0)})
+    assert told(classroom) == ["Nobody has handed in this lesson yet."]
+    classroom.ungraded = 2
+    assert told(classroom) == ["2 students handed in what could not be graded; ask for the file again."]
+
+
+def test_quartiles_have_one_decimal():
+    scores = {"one": np.arange(STUDENTS) / STUDENTS, "other": np.ones(STUDENTS)}
+    assert told(class_of(scores))[0] == "The middle half of the class has 1.2 to 1.7 of 4 points, the median is 1.5."

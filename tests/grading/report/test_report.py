@@ -137,6 +137,44 @@ def test_the_page_opens_offline_and_reads_aloud(report):
     assert len(ids) == len(set(ids))
 
 
+def test_what_was_handed_in_and_not_graded_is_told(graded_class):
+    graded = graded_class(6)
+    (graded.root / "submitted/new" / LESSON).mkdir(parents=True)
+    result = CliRunner().invoke(command, ["--course-dir", str(graded.root)])
+    assert f"Without 1 new submission, of new; run `course grade {LESSON}`" in result.stderr
+
+
+def test_colours_can_be_read_in_light_and_dark(report):
+    _, page, _, _ = report(6)
+    palettes = re.findall(r":root {(.*?)}", page.style.get_text(), re.DOTALL)
+    assert len(palettes) == 2
+    for palette in palettes:
+        colour = dict(re.findall(r"--(\w+): #(\w+)", palette))
+        for text, ground in itertools.product(("ink", "quiet", "link"), ("paper", "tint")):
+            assert contrast(colour[text], colour[ground]) >= 4.5, (text, ground)
+        for shape, ground in [
+            ("bar", "paper"),
+            ("weak", "paper"),
+            ("bar", "track"),
+            ("weak", "track"),
+            ("focus", "paper"),
+        ]:
+            assert contrast(colour[shape], colour[ground]) >= 3, (shape, ground)
+
+
+def contrast(*colours):
+    """The ratio of WCAG 2.2 between two colours in hexadecimal."""
+
+    def luminance(text):
+        parts = np.array(
+            [int(digits * (2 // len(digits)), 16) / 255 for digits in re.findall("." * (len(text) // 3), text)]
+        )
+        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    low, high = sorted(map(luminance, colours))
+    return (high + 0.05) / (low + 0.05)
+
+
 def test_a_small_class_is_told_what_its_numbers_are_worth(report):
     _, page, tables, _ = report(6)
     assert "anecdote" in page.find("section", id=LESSON).get_text()

@@ -70,9 +70,15 @@ def test_a_small_class_gets_no_interval_and_a_caveat():
 
 
 def test_the_interval_of_a_mean_is_students():
-    estimate = statistics.mean_total(np.append(np.arange(10.0), np.nan))
+    estimate = statistics.mean_total(np.append(np.arange(10.0), np.nan), 25)
     assert estimate.value == 4.5
     assert estimate.high - 4.5 == pytest.approx(2.262 * np.std(np.arange(10), ddof=1) / np.sqrt(10), rel=0.01)
+
+
+def test_the_interval_of_a_mean_stays_within_the_points_and_needs_totals_that_vary():
+    estimate = statistics.mean_total(np.array([25.0] * 11 + [20.0]), 25)
+    assert estimate.low < estimate.value < estimate.high == 25
+    assert np.isnan(statistics.mean_total(np.full(12, 25.0), 25).low)
 
 
 def test_the_interval_of_alpha_is_feldts():
