@@ -23,10 +23,13 @@ from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 
 _PLACES = {-1: "the previous token", 0: "the token itself", 1: "the next token"}
+_GIVEN_TO = {-1: "the one before it", 0: "itself", 1: "the one after it"}
 _ROWS = "Each query has a row: take the weight in its row, and then the mean over the queries."
 _LEADING = "Work on the last two axes, whatever stands before them: (..., T, T) -> (...)."
 _BITS = "For each query minus the sum over its keys of w * log2(w), and then the mean over the queries."
 _ZEROS = "A weight of 0 adds 0 to the entropy, while 0 * log2(0) is NaN: leave such weights out, or use torch.xlogy."
+_NEXT_TO_0 = 1e-9  # adds no more than 3e-8 bits to an entropy
+_OWN_NUMBERS = "Make new tensors: *=, an assigned entry and methods that end in _ write into the map."
 _COLUMNS = "Add up the columns of the delimiters in each row, and take the mean over all rows."
 
 
@@ -35,7 +38,7 @@ def maps(*shape, seed=0, dtype=torch.float32):
     return normal(*shape, seed=seed, dtype=torch.float64, scale=1.5).softmax(-1).to(dtype)
 
 
-_LARGER = maps(7, 7, seed=35)  # where every slip gives another score, as it may not on paper
+_LARGER = maps(7, 7, seed=181)  # where every slip gives another score, as it may not on paper
 
 
 # Scores that read one diagonal of the map
@@ -71,7 +74,7 @@ def _diagonal(weights, offset):
 
 def _neighbour_hint(offset):
     end = {-1: " The first token has none before it.", 0: "", 1: " The last token has none after it."}[offset]
-    return f"Take the weight that each token gives to {_PLACES[offset].replace('token', 'one', 1)}.{end} {_ROWS}"
+    return f"Take the weight that each token gives to {_GIVEN_TO[offset]}.{end} {_ROWS}"
 
 
 def _slips_at(offset):
@@ -111,6 +114,7 @@ def _neighbour_slips(weights, offset):
     if own.shape[-1] > 1:
         yield "Take the mean over all queries; here one is left out.", own[..., 1:].mean(-1)
         yield "Take the mean over all queries; here one is left out.", own[..., :-1].mean(-1)
+    yield "The weights are normalised already: no softmax.", _diagonal(weights.softmax(-1), offset).mean(-1)
     yield "The mean of the whole map is 1/T whatever the head does.", weights.mean((-2, -1))
 
 
@@ -119,7 +123,7 @@ def _neighbour_slips(weights, offset):
 
 @check("one map by hand")
 def delimiter_by_hand(candidate, weights, tokens, expected):
-    larger = _LARGER, ["[CLS]", "a", "b", "c", "d", "e", "[SEP]"]
+    larger = maps(7, 7, seed=35), ["[CLS]", "a", "b", "c", "d", "e", "[SEP]"]
     _check_by_hand(candidate, (torch.tensor(weights), list(tokens)), expected, _COLUMNS, larger, _delimiter_slips)
 
 
@@ -127,7 +131,7 @@ def delimiter_by_hand(candidate, weights, tokens, expected):
 def delimiter_map(candidate, sizes):
     """sizes: the T of each map, [CLS] first and [SEP] last."""
     for seed, size in enumerate(sizes):
-        weights, tokens = maps(size, size, seed=seed + 20), ["[CLS]", *"abcdefghijklmn"[: size - 2], "[SEP]"]
+        weights, tokens = maps(size, size, seed=seed + 20), ["[CLS]", *"'a.b,c;de"[: size - 2], "[SEP]"]
         expected = head_scores.delimiter_score(weights, tokens).item()
         _check_number(candidate(weights, list(tokens)), expected, _COLUMNS, _delimiter_slips(weights, tokens))
 
@@ -153,6 +157,9 @@ def _delimiter_slips(weights, tokens):
         return
     columns = weights[..., places]
     others = [place for place in range(len(tokens)) if place not in places]
+    marks = [place for place, token in enumerate(tokens) if not token.isalpha()]
+    if marks != places:
+        yield "Only [CLS] and [SEP] count; here other signs do as well.", weights[..., marks].sum(-1).mean(-1)
     yield "Add the delimiters up in each row; here it is their mean.", columns.mean((-2, -1))
     yield "Both [CLS] and [SEP] count; here one of them is missing.", columns[..., 0].mean(-1)
     yield "Both [CLS] and [SEP] count; here one of them is missing.", columns[..., -1].mean(-1)
@@ -204,14 +211,22 @@ def entropy_small(candidate, size):
 
 @check("weights that are 0")
 def entropy_zeros(candidate, cases):
-    """cases: (weights (4, 4), expected), up to a factor: another base or sign costs points elsewhere."""
-    unit = _number(candidate(torch.full((4, 4), 0.25))) / 2  # what this answer takes for one bit
-    check_true(unit != 0, "the entropy of a map with four equal weights in each row is 0.", _BITS)
-    for weights, expected in cases:
-        weights = torch.tensor(weights)
+    """cases: weights (4, 4). A 0 counts as what is next to 0; what the answer makes of that costs points elsewhere."""
+    even = _number(candidate(torch.full((4, 4), 0.25)))
+    for weights in map(torch.tensor, cases):
         found = _number(candidate(weights))
         check_true(bool(np.isfinite(found)), "the entropy of a map with weights of 0 is NaN or infinite.", _ZEROS)
-        check_close(found, expected * unit, _ZEROS, "the entropy of a map with weights of 0", atol=1e-4)
+        near = _number(candidate(weights.clamp(min=_NEXT_TO_0)))
+        check_close(found, near, _ZEROS, "the entropy of a map with weights of 0", atol=1e-3)
+        check_true(abs(found - even) > 1e-3, "the entropy is the same as that of equal weights.", _BITS)
+
+
+@check("a map with weights of 0 left as it was")
+def entropy_keeps(candidate, weights):
+    """Whatever is done about zeros, is done to the answer's own numbers."""
+    weights = torch.tensor(weights)
+    _, (after,) = candidate.observe(weights)
+    check_true(torch.equal(weights, after), "the map was changed in place.", _OWN_NUMBERS)
 
 
 def _entropy_slips(weights):
@@ -261,6 +276,9 @@ def _entropy_slips(weights):
     )
     yield "Take the mean over the queries; here it is the largest.", rows.max(-1).values / np.log(2)
     yield "Take the mean over all queries; here the first stands for them.", rows[..., 0] / np.log(2)
+    yield "Take the mean over all queries; here the last stands for them.", rows[..., -1] / np.log(2)
+    yield "Take the mean over the queries; here it is the median.", rows.median(-1).values / np.log(2)
+    yield "log2 is there already: no further division by log(2).", bits / np.log(2)
     yield (
         "This measures how even the weights are by their squares; entropy takes w * log2(w).",
         1 - (weights**2).sum(-1).mean(-1),
@@ -306,12 +324,12 @@ def _check_stack(candidate, weights, *more):
     own = [_number(candidate(one, *more)) for one in weights.reshape(-1, size, size)]
     expected = torch.tensor(own, dtype=torch.float64).reshape(lead)
     try:
-        value, (after, *_) = candidate.observe(weights, *more)
+        value, (after, *more_after) = candidate.observe(weights, *more)
     except CheckFailed as failure:  # one map alone went through
         raise CheckFailed(failure.seen, _LEADING) from None
     check_tensor(value)
     check_shape(value, lead, _LEADING)
     check_close(value, expected, f"{_LEADING} A map among others gets another score than alone.", atol=1e-5)
-    check_true(
-        torch.equal(weights, after), "the map was changed in place.", "Make new tensors; *= writes into the map."
-    )
+    check_true(torch.equal(weights, after), "the map was changed in place.", _OWN_NUMBERS)
+    hint = "Make a list of your own: pop, remove and an assigned entry change the caller's."
+    check_true(more_after == list(more), "the list of tokens was changed.", hint)

@@ -11,13 +11,14 @@ from course.checks.compare import (
     check_shape,
     check_tensor,
     check_true,
+    dtype_name,
     kind_of,
     refuse_none,
 )
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
-from course.checks.probes import HeadsProbe
+from course.checks.probes import LEFT, HeadsProbe
 
 _PAIR = "Return (layer, head): where in scores (L, H) the largest entry stands."
 _MOVES = "Entry h is the mean of abs(whole - without), all entries of the output, with head h alone taken away."
@@ -53,8 +54,9 @@ def loading_leaves(candidate, case):
         (same, "weights was changed.", "Leave the dict and its tensors alone: copy_ reads, pop and *= write."),
         (frozen == 0, "parameters of the layer are frozen now.", "Leave requires_grad as it was: True."),
         (kept == 0, "parameters of the layer hold gradients now.", "Copy under torch.no_grad()."),
-        (changed == 0, "a hook or another forward was left on the layer.", "Copy numbers, and nothing else."),
+        (changed == 0, LEFT, "Copy numbers, and nothing else."),
         (num_heads == case[1], "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
+        (not after.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
     ):
         check_true(condition, seen, hint)
 
@@ -79,7 +81,9 @@ def _check_loaded(layer, weights, fresh, who):
             if agrees(value, wanted, 1e-6):
                 continue
             others = [name for name, other in weights.items() if agrees(value, other, 1e-6)]
-            if agrees(value, before[f"{ours}.{part}"], 1e-6):
+            if value.shape != wanted.shape:
+                seen, hint = f"the shape {tuple(value.shape)}", "Write into the parameters that are there, of any size."
+            elif agrees(value, before[f"{ours}.{part}"], 1e-6):
                 seen, hint = "its old numbers", f"Copy {theirs}.{part} into layer.{ours}.{part}."
             elif part == "weight" and agrees(value, wanted.T, 1e-6):
                 seen, hint = "its weight transposed", "Both are (out, in), as nn.Linear has it: copy without transpose."
@@ -121,16 +125,21 @@ def _check_place(found, scores, place):
             f"the result is {kind_of(found)}, wanted a pair.", counted if isinstance(found, int) else _PAIR
         )
     entries = [as_array(entry, "an entry of the pair") for entry in found]
-    whole = all(entry.size == 1 and float(entry.reshape(())).is_integer() for entry in entries)
-    check_true(whole, "an entry of the pair is not one whole number.", _PAIR)
+    check_true(all(entry.size == 1 for entry in entries), "an entry of the pair is not one number.", _PAIR)
+    whole = all("float" not in dtype_name(entry) if hasattr(entry, "dtype") else type(entry) is int for entry in found)
+    hint = "Whole numbers count layers and heads: divide by //, or take divmod; / makes a float."
+    check_true(whole, "an entry of the pair is a float, no whole number.", hint)
     pair = tuple(int(entry.reshape(())) for entry in entries)
     heads = scores.shape[1]
     flat = place[0] * heads + place[1]
     slips = {
         place[::-1]: "The layer comes first, then the head.",
         (place[0] + 1, place[1] + 1): "Layers and heads count from 0.",
+        (place[0], place[1] + 1): "Heads count from 0.",
+        (place[0] + 1, place[1]): "Layers count from 0.",
         divmod(flat, len(scores)): "A row has H entries: divide the flat place by H, the number of columns.",
         divmod(int(scores.argmin()), heads): "This is where the smallest score stands.",
+        divmod(int(scores.flatten().argsort()[-2]), heads): "This is where the second largest score stands.",
         (int(scores.mean(1).argmax()), int(scores.mean(0).argmax())): "Find the largest entry, not the largest means.",
         (0, int(scores[0].argmax())): "This looks at the first layer alone.",
         (len(scores) - 1, int(scores[-1].argmax())): "This looks at the last layer alone.",
@@ -174,8 +183,14 @@ def mistaken_moves(layer, x, moves, whole):
     yield "Take the mean over all entries; here features are added up.", size.sum(-1).mean((1, 2))
     yield "Take the mean over all entries; here tokens are added up.", size.sum(2).mean((1, 2))
     yield "Take the mean over all entries; here it is the largest.", size.amax(axes)
+    yield "Take the mean over all entries; here it is the median.", size.flatten(1).median(-1).values
+    yield (
+        "Take the absolute value of the difference; here it is the difference of absolute values.",
+        (whole.abs() - (whole - moves).abs()).abs().mean(axes),
+    )
     yield "Take the mean over the whole batch; here its first item stands for it.", size[:, 0].mean((1, 2))
     yield "Take the mean over all tokens; here the first stands for them.", size[:, :, 0].mean((1, 2))
+    yield "Take the mean over all tokens; here the last stands for them.", size[:, :, -1].mean((1, 2))
     yield "Leave the differences as they are, without dividing by the output.", right / whole.abs().mean()
     yield "Return the numbers as they are; here they are divided by their sum.", right / right.sum()
     yield "Return the numbers as they are; here they are divided by the largest.", right / right.max()
@@ -220,7 +235,7 @@ def importance_leaves(candidate, case):
         (same, "the layer's parameters were changed.", "Change a copy of the layer, or none at all."),
         (kept == 0, "the layer's parameters hold gradients now.", "Compute outputs only, without backward()."),
         (frozen == 0, "the layer's parameters were frozen.", "Use torch.no_grad() instead of requires_grad_(False)."),
-        (changed == 0, "a hook or another forward was left on the layer.", "Remove the hook again: handle.remove()."),
+        (changed == 0, LEFT, "Remove the hook again, handle.remove(), and keep notes in variables of your own."),
         (num_heads == case[-1], "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
         (not after.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
         (torch.equal(x, x_after), "x was changed in place.", "Make new tensors: -= writes into x."),

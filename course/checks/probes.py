@@ -9,6 +9,8 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.checks.inputs import normal
 
+LEFT = "a hook, another forward or an attribute was left on the layer."  # seen in the record of a HeadsProbe
+
 
 class OrderProbe(nn.Module):
     """A linear model of x (B, T, E) that takes in order as far as it is told to.
@@ -60,6 +62,7 @@ class HeadsProbe(MultiHeadAttention):
     def __init__(self, embed_dim, num_heads):
         super().__init__(embed_dim, num_heads)
         self.told = torch.zeros(4, dtype=torch.int64)  # what the probe said that this one was made from
+        self.own = {*vars(self), "own", "forward"}  # a forward is counted for every part
         with torch.no_grad():
             for seed, parameter in enumerate(self.parameters()):
                 parameter.copy_(normal(*parameter.shape, seed=seed, scale=embed_dim**-0.5))
@@ -77,10 +80,13 @@ class HeadsProbe(MultiHeadAttention):
         return self.state_dict() | {"told": self.record()}
 
     def record(self):
-        """(4,): parameters with a gradient, parameters that ask for none, hooks and replaced methods, num_heads."""
+        """(4,): parameters with a gradient, parameters that ask for none, what was left on the layer, num_heads.
+
+        Hooks, replaced methods and attributes that the layer had not are left on it.
+        """
         parameters, parts = list(self.parameters()), list(self.modules())
         hooks = sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in parts)
-        changed = hooks + sum("forward" in vars(part) for part in parts)
+        changed = hooks + sum("forward" in vars(part) for part in parts) + len(vars(self).keys() - self.own)
         kept = sum(parameter.grad is not None for parameter in parameters)
         frozen = sum(not parameter.requires_grad for parameter in parameters)
         return torch.tensor([*(self.told[:3] + torch.tensor([kept, frozen, changed])).tolist(), self.num_heads])

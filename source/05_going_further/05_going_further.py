@@ -592,11 +592,11 @@ def alibi_bias(num_heads, seq_len):
 # %% nbgrader={"grade": true, "grade_id": "test_alibi_bias_slopes", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "alibi_bias",
-    linear_bias.alibi_slope(cases=[(2, 4)]),
+    linear_bias.alibi_slope(cases=[(4, 5)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    linear_bias.alibi_slope(cases=[(4, 7), (8, 5), (1, 3), (16, 6)]),
+    linear_bias.alibi_slope(cases=[(2, 7), (8, 5), (1, 3), (16, 6)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -605,11 +605,11 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_alibi_bias_distances", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "alibi_bias",
-    linear_bias.alibi_distance(cases=[(2, 4)]),
+    linear_bias.alibi_distance(cases=[(4, 5)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    linear_bias.alibi_distance(cases=[(4, 7), (8, 5), (1, 3), (16, 6)]),
+    linear_bias.alibi_distance(cases=[(2, 7), (8, 5), (1, 3), (16, 6)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -618,11 +618,11 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_alibi_bias_forbidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "alibi_bias",
-    linear_bias.alibi_forbidden(cases=[(2, 4)]),
+    linear_bias.alibi_forbidden(cases=[(4, 5)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    linear_bias.alibi_forbidden(cases=[(4, 7), (8, 5), (1, 3), (16, 6)]),
+    linear_bias.alibi_forbidden(cases=[(2, 7), (8, 5), (1, 3), (16, 6)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -631,11 +631,11 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_alibi_bias_kind", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "alibi_bias",
-    linear_bias.alibi_kind(cases=[(2, 4)]),
+    linear_bias.alibi_kind(cases=[(4, 5)]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    linear_bias.alibi_kind(cases=[(4, 7), (8, 5), (1, 3), (16, 6)]),
+    linear_bias.alibi_kind(cases=[(2, 7), (8, 5), (1, 3), (16, 6)]),
 )
 ### END HIDDEN TESTS
 exam.run()

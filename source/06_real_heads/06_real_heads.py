@@ -357,7 +357,7 @@ Which head has the largest score? In one or two lines.
 
 - `scores` is a tensor (L, H), one score for each head of each layer, negative ones too; the largest
   stands there once.
-- The result is a pair `(layer, head)` of whole numbers, counted from 0 (2 points).
+- The result is a pair `(layer, head)` of whole numbers, not of floats, counted from 0 (2 points).
 
 <details><summary>Hint</summary>
 
@@ -379,7 +379,7 @@ def strongest_head(scores):
 exam = Exam(
     "strongest_head",
     model_heads.strongest_by_hand(
-        scores=[[0.1, 0.5, 0.2, 0.0], [0.3, 0.1, 0.6, 0.55], [0.1, 0.2, 0.3, 0.05]], expected=(1, 2)
+        scores=[[0.1, 0.5, 0.2, 0.0], [0.55, 0.5, 0.1, 0.6], [0.1, 0.2, 0.3, 0.05]], expected=(1, 3)
     ),
 )
 ### BEGIN HIDDEN TESTS
@@ -470,7 +470,7 @@ the keys that are delimiters, and then the mean over all T queries.
 - `weights` is a tensor (..., T, T), and `tokens` is the list of its T tokens, strings.
 - The score of one map is right, where `[CLS]` stands first and `[SEP]` last (3 points).
 - It is also right for delimiters in any number and place (two sentences have two `[SEP]`; without any the score is
-  0), and maps with axes in front give a tensor (...) (1 point).
+  0), maps with axes in front give a tensor (...), and `weights` and `tokens` are left as they were (1 point).
 """
 
 # %% [markdown]
@@ -604,15 +604,15 @@ exam.run()
 exam = Exam(
     "attention_entropy",
     map_scores.entropy_zeros(
-        cases=[([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25]], 1.0)]
+        cases=[[[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.5, 0.25, 0.25, 0.0], [0.0, 0.5, 0.5, 0.0]]]
     ),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.entropy_zeros(
         cases=[
-            ([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], 0.0),
-            ([[0.0, 0.25, 0.5, 0.25], [0.0, 0.0, 1.0, 0.0], [0.5, 0.25, 0.125, 0.125], [0.5, 0.0, 0.0, 0.5]], 1.0625),
+            [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
+            [[0.0, 0.25, 0.5, 0.25], [0.0, 0.0, 1.0, 0.0], [0.5, 0.25, 0.125, 0.125], [0.5, 0.0, 0.0, 0.5]],
         ]
     ),
 )
@@ -628,6 +628,7 @@ exam = Exam(
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (2, 3, 4, 5, 5)]),
+    map_scores.entropy_keeps(weights=[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -734,7 +735,7 @@ difference between the layer's output and its output without that head, over all
 - `layer` is a `MultiHeadAttention` of `course.attention`, in eval mode: `layer(x)` returns (out, weights), and
   `layer.num_heads` is H. `attention.ablate_head(layer, x, head)` gives the output (B, T, E) without one head.
 - For `x` (B, T, E) the result is a tensor (H,): entry h belongs to head h (4 points).
-- The layer and `x` are left as they were, and the result carries no gradient (1 point).
+- The result is a tensor that carries no gradient, and the layer and `x` are left as they were (1 point).
 """
 
 # %% [markdown]
@@ -803,7 +804,7 @@ for other in model.sentences:
 # %% [markdown]
 r"""
 Head 4 leads on all ten sentences. You would not have picked it from its map: on our sentence its attention is spread over
-some nine tokens of 16, and no score of yours names it. What a head *looks at* and what it *does to the output* are two questions.
+some nine tokens of 16, and none of your scores is above 0.3 for it. What a head *looks at* and what it *does to the output* are two questions.
 
 Not all heads matter alike. Studies that removed heads from trained models found that many can go at little cost.
 Ours is a smaller statement: how far one layer's output moves. Whether the model's *answers* suffer would take the

@@ -11,7 +11,7 @@ from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.gradients import check_gradient_of_own
 from course.checks.inputs import causal, normal
-from course.checks.probes import HeadsProbe
+from course.checks.probes import LEFT, HeadsProbe
 
 _PART = "Set the head's block of the concatenation, features h*d_head to (h+1)*d_head - 1, to zero before out_proj."
 _GRAPH = "Stay in torch from x to the output, without no_grad; and if you change weights, change those of a copy."
@@ -60,7 +60,7 @@ def ablation_leaves(candidate, case):
         (same, "the layer's parameters were changed.", "Change a copy of the layer, or zero the head on the way."),
         (kept == 0, "the layer's parameters hold gradients now.", "Compute the output only, without backward()."),
         (frozen == 0, "the layer's parameters were frozen.", "Leave requires_grad as it was."),
-        (changed == 0, "a hook or another forward was left on the layer.", "Remove the hook again: handle.remove()."),
+        (changed == 0, LEFT, "Remove the hook again, handle.remove(), and keep notes in variables of your own."),
         (num_heads == case[-1], "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
         (not after.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
         (torch.equal(x, x_after), "x was changed in place.", "Make new tensors: += writes into x."),
@@ -105,6 +105,10 @@ def mistaken_ablations(layer, x, head):
         "Scores are divided by the square root of d_head, not of E.",
         _projected(layer, _replaced(scores.softmax(-1) @ v, head)),
     )
+    dots = q @ k.transpose(-2, -1)
+    yield "Divide the scores by the square root of d_head.", _projected(layer, _replaced(dots.softmax(-1) @ v, head))
+    across = (dots * q.shape[-1] ** -0.5).softmax(-2)
+    yield "The softmax runs over the keys, the last axis.", _projected(layer, _replaced(across @ v, head))
     past, _ = scaled_dot_product_attention(q, k, v, causal(x.shape[1], x.shape[1]))
     yield "No mask here: every token may attend to every token.", _projected(layer, _replaced(past, head))
 
@@ -120,6 +124,16 @@ def _mistaken_choices(layer, heads, head):
     yield "The bias of out_proj is added once.", right + layer.out_proj.bias
     if num_heads == 1:
         return
+    later = torch.arange(num_heads)[:, None, None] < head
+    earlier = torch.arange(num_heads)[:, None, None] > head
+    if head < num_heads - 1:
+        yield "Leave out this head alone; here those behind it are gone too.", _projected(layer, heads * later)
+    if head > 0:
+        yield "Leave out this head alone; here those before it are gone too.", _projected(layer, heads * earlier)
+        rest = [other for other in range(num_heads) if other != head]
+        closed = torch.cat((heads[:, rest], torch.zeros_like(heads[:, :1])), 1)
+        hint = "The other heads keep their places: zero this one's part instead of closing the gap."
+        yield hint, _projected(layer, closed)
     for other, seen in ((head - 1, "the one before"), (head + 1, "the next one")):
         hint = f"Heads count from 0: here {seen} is left out."
         yield hint, _projected(layer, _replaced(heads, other % num_heads))
@@ -144,6 +158,10 @@ def _mistaken_places(layer, x, heads, head):
             slice(head, None, len(weight) // d_head),
         ),
         ("The block starts at h*d_head, d_head being E // H.", slice(head, head + d_head)),
+        (
+            "The block is d_head = E // H wide and starts at h*d_head; here it was cut with H in place of d_head.",
+            slice(head * (len(weight) // d_head), (head + 1) * (len(weight) // d_head)),
+        ),
         ("The block is d_head wide; here one feature alone was taken.", slice(head, head + 1)),
     ):
         yield hint, layer.out_proj(_zeroed(joined, columns))

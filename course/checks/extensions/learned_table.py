@@ -17,6 +17,7 @@ from course.checks.compare import (
     dtype_name,
 )
 from course.checks.exam import check
+from course.checks.exceptions import hint_for
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.encoding import sinusoidal_encoding
@@ -82,6 +83,11 @@ def learned_values(candidate, case, shapes):
         result = layer.eval()(x)
         _check_sum(result, x, table)
         check_true(
+            agrees(layer(x), result),
+            "the same call gives another result the second time.",
+            "Row p belongs to position p in every call: keep nothing in self but the table.",
+        )
+        check_true(
             agrees(layer.train()(x), result),
             "the result in train mode differs from that in eval mode.",
             "Leave dropout out: the rows are added as they are.",
@@ -125,10 +131,10 @@ def learned_refuses(candidate, case, longer):
     """ValueError at max_len + longer tokens, none at max_len."""
     max_len, d_model = case
     layer = candidate.build(*case)
-    error = layer.raised_by(normal(2, max_len, d_model))
+    always = layer.raised_by(normal(2, max_len, d_model))
     check_true(
-        not isinstance(error, ValueError),  # another error has its cause elsewhere
-        f"{type(error).__name__} for {max_len} tokens and max_len {max_len}.",
+        not isinstance(always, ValueError),
+        f"{type(always).__name__} for {max_len} tokens and max_len {max_len}.",
         "max_len itself is allowed: raise when T is larger.",
     )
     for time in (max_len + extra for extra in longer):
@@ -142,7 +148,9 @@ def learned_refuses(candidate, case, longer):
         check_true(
             isinstance(error, ValueError),
             f"{type(error).__name__} for {seen}, wanted ValueError.",
-            "Compare x.shape[1] with max_len yourself, before the addition, and raise ValueError.",
+            "Compare x.shape[1] with max_len yourself, before the addition, and raise ValueError."
+            if always is None
+            else f"It comes for {max_len} tokens too: {hint_for(always)}",
         )
 
 

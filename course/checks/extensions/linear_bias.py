@@ -53,11 +53,6 @@ def alibi_forbidden(candidate, cases):
         bias = as_array(_bias(candidate, num_heads, seq_len))
         above = np.triu(np.ones((seq_len, seq_len), dtype=bool), 1)
         check_true(
-            not np.isnan(bias).any(),
-            "the bias has NaN.",
-            "0 * -inf is NaN: put -inf in place with masked_fill or torch.where instead of multiplying.",
-        )
-        check_true(
             bool(np.isfinite(bias[:, ~above]).all()),
             "the bias holds -inf on or below the diagonal.",
             "A query may attend to itself and to what came before: there the bias is finite.",
@@ -109,10 +104,12 @@ def _shape_hint(bias, num_heads, seq_len):
 
 
 def _bias(candidate, num_heads, seq_len):
-    """The student's bias, an array or a tensor of the right shape."""
+    """The student's bias, an array or a tensor of the right shape, without NaN."""
     bias = candidate(num_heads, seq_len)
-    as_array(bias)  # says so when it is no array
+    array = as_array(bias)  # says so when it is no array
     check_shape(bias, (num_heads, seq_len, seq_len), _shape_hint(bias, num_heads, seq_len))
+    hint = "0 * -inf is NaN: put -inf in place with masked_fill or torch.where instead of multiplying."
+    check_true(not np.isnan(array).any(), "the bias has NaN.", hint)
     return bias
 
 
@@ -143,6 +140,9 @@ def mistaken_slopes(num_heads):
     yield "A bias takes something off: it is negative, minus the slope times the distance.", -right
     yield "Heads count from 1 here: the first slope is 2**(-8/H), not 1.", -(2.0 ** (-8 * (h - 1) / num_heads))
     yield "The exponent is -8*h/H; here it is -h.", -(2.0**-h)
+    yield "Heads count from 1 to H here: the first slope is 2**(-8/H).", -(2.0 ** (-8 * (h + 1) / num_heads))
+    yield "Divide 8*h by H; here it is divided by H + 1.", -(2.0 ** (-8 * h / (num_heads + 1)))
+    yield "The exponent is -8*h/H; here it is -8/h.", -(2.0 ** (-8 / h))
     yield "The exponent is -8*h/H; here it is -8/H for every head.", np.full(num_heads, right[0])
     yield "The exponent is -8*h/H; here it is -8*h.", -(2.0 ** (-8.0 * h))
     yield "The exponent is -8*h/H; here it is -h/H.", -(2.0 ** (-h / num_heads))

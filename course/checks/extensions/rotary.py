@@ -6,8 +6,9 @@
 import numpy as np
 import torch
 
-from course.checks.compare import agrees, check_close, check_shape, check_tensor, check_true, dtype_name
+from course.checks.compare import agrees, as_array, check_close, check_shape, check_tensor, check_true, dtype_name
 from course.checks.exam import check
+from course.checks.failure import CheckFailed
 from course.checks.gradients import check_gradient_of_own
 from course.checks.inputs import normal
 from course.encoding import BASE, frequencies, rotate, sinusoidal_encoding
@@ -76,11 +77,13 @@ def rotary_keeps_x(candidate, shape):
 
 
 def _turned(candidate, x):
-    """The student's result, a tensor of x's shape."""
+    """The student's result, of x's shape; whether it is a tensor, is for rotary_keeps_kind to judge."""
     result = candidate(x)
-    check_tensor(result)
+    if isinstance(result, tuple | list):
+        raise CheckFailed(f"the result is a tuple of {len(result)}.", "Return the turned x alone.")
+    as_array(result)  # says so when it is no array
     check_shape(result, x.shape, "Turning changes no shape: put the two halves of every pair back to where they were.")
-    return result.detach()
+    return result
 
 
 def _cause(candidate):
@@ -123,8 +126,13 @@ def mistaken_turns(x):
     for base in (1000.0, 100_000.0):
         yield f"The base of the power is 10000; here it is {base:.0f}.", power(2 * pairs / d_head, base)
     yield "np.sin takes radians: no conversion from degrees.", turned(x, np.deg2rad(angles))
+    yield "Every token turns once: here the angle is there twice.", turned(x, 2 * angles)
+    yield "Sine and cosine have changed places.", turned(x, np.pi / 2 - angles)
     yield "There is no 2*pi in the angle.", turned(x, 2 * np.pi * angles)
     yield "The slowest pair comes last; here the pairs are in reverse.", turned(x, angles[:, ::-1].copy())
+    yield "Positions count upwards: here the last token is not turned.", turned(x, angles[::-1].copy())
+    if time > 1:
+        yield "Every token turns by its own position; here all turn by the same angle.", turned(x, angles[1:2])
     for axis, name in ((0, "batch"), (1, "heads")):
         along = np.arange(x.shape[axis]).reshape([-1 if i == axis else 1 for i in range(4)]) * frequencies(d_head)
         yield f"Positions run along T, the last axis but one; here they run along the {name}.", turned(x, along)
@@ -144,6 +152,15 @@ def mistaken_turns(x):
     yield (
         "Turning keeps the length of a pair: one of the two sines has a minus, here both have.",
         _with_signs(x, angles, -1, -1),
+    )
+    yield (
+        "The second of a pair becomes x sin a + y cos a; here it is x sin a - y cos a.",
+        torch.stack((even, _with_signs(x, angles, 1, -1)[..., 1::2] * -1), -1).flatten(-2),
+    )
+    halves = _by_halves(x, angles)
+    yield (
+        "Pairs are neighbours, x[..., 0::2] and x[..., 1::2]; here they are taken from the two halves of x.",
+        torch.stack(halves.chunk(2, -1), -1).flatten(-2),
     )
     changed = even * torch.as_tensor(np.sin(angles), dtype=x.dtype)
     changed = changed + x[..., 1::2] * torch.as_tensor(np.cos(angles), dtype=x.dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course.checks.compare import agrees, as_array, check_close, check_finite, check_shape, check_true
+from course.checks.compare import agrees, as_array, check_close, check_finite, check_shape, check_true, dtype_name
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.encoding import BASE, frequencies, rotation_matrix, sinusoidal_encoding
@@ -20,7 +20,7 @@ def rotation_by_hand(candidate, offset, expected):
     expected = np.array(expected, dtype=float)
     matrix = _matrix(candidate, offset, len(expected))
     if not agrees(matrix, expected, ATOL):
-        check_close(matrix, expected, _cause(candidate) or _BLOCK, atol=ATOL)
+        check_close(matrix, expected, _cause(candidate) or _hint(matrix), atol=ATOL)
 
 
 @check("R @ PE(p) is PE(p + offset)")
@@ -29,7 +29,8 @@ def rotation_moves(candidate, cases, positions):
     for offset, d_model in cases:
         matrix = _matrix(candidate, offset, d_model)
         name = f"{candidate.name}({offset}, {d_model})"
-        check_close(matrix, rotation_matrix(offset, d_model), _BLOCK, name, ATOL, mistaken_rotations(offset, d_model))
+        right, suspects = rotation_matrix(offset, d_model), mistaken_rotations(offset, d_model)
+        check_close(matrix, right, _hint(matrix), name, ATOL, suspects)
         table = sinusoidal_encoding(positions + offset, d_model)
         check_close(as_array(matrix) @ table[:positions].T, table[offset:].T, _BLOCK, f"{name} @ PE(p)", ATOL)
 
@@ -92,6 +93,19 @@ def _cause(candidate):
     return next((hint for hint, wrong in mistaken_rotations(*_TELLING) if agrees(matrix, wrong, ATOL)), None)
 
 
+def _hint(matrix):
+    """What to say of a wrong matrix that shows no known slip."""
+    kind, matrix = dtype_name(matrix), as_array(matrix)
+    if "int" in kind:
+        return "The matrix holds whole numbers, which cut sines and cosines off: make it of floats, as np.zeros does."
+    if "16" in kind:
+        return "Half precision is too coarse here: float32 or float64."
+    pair = np.arange(len(matrix)) // 2
+    if (matrix[pair[:, None] != pair] != 0).any():
+        return "Outside its blocks R is 0: start from np.zeros, and fill rows and columns 2i and 2i + 1 alone."
+    return _BLOCK
+
+
 def blocks(angles, sign=1):
     """Block-diagonal matrix (2n, 2n) of [[cos, sin], [-sin, cos]] for angles (n,); sign -1 turns the other way."""
     matrix = np.zeros((2 * len(angles), 2 * len(angles)))
@@ -142,6 +156,9 @@ def mistaken_rotations(offset, d_model):
         "The angle is the offset times the frequency; here the offset is left out, as in R for one step.",
         blocks(angles / max(offset, 1)),
     )
+    for wrong in (offset + 1, offset - 1):
+        hint = f"The angle belongs to a step of {offset}; here it is that of {wrong}."
+        yield hint, blocks(wrong * frequencies(d_model))
     yield "This is the identity: each block turns by its own angle.", np.eye(d_model)
     yield "The cosines are right, the sines beside the diagonal are missing.", np.diag(np.repeat(np.cos(angles), 2))
     yield "The sines are right, the cosines on the diagonal are missing.", right - np.diag(np.diag(right))
@@ -149,7 +166,14 @@ def mistaken_rotations(offset, d_model):
     diagonal = np.diag(np.diag(right))
     yield "One of the two sines of a block has a minus; here neither has.", diagonal + above + above.T
     yield "One of the two sines of a block has a minus; here both have.", diagonal + below + below.T
+    yield (
+        "This is a mirror: cosines have the same sign, and the minus belongs to one of the sines.",
+        right * np.where(np.arange(d_model) % 2 == 0, 1, -1)[:, None],
+    )
     yield "Sine and cosine have changed places: the cosines stand on the diagonal.", blocks(np.pi / 2 - angles)
+    if d_model > 2:
+        last = np.arange(d_model) >= d_model - 2
+        yield "The last block is not filled: range(0, d_model, 2) has all the pairs.", np.where(last[:, None], 0, right)
     first = np.eye(d_model)
     first[:2, :2] = right[:2, :2]
     yield "Only the first pair turns: fill every block before you return.", first
