@@ -6,6 +6,7 @@ from course.checks.candidate import enrol, student_namespace
 from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
 
+LONGEST = 100  # characters that are taken for an answer or a term; Unicode can make longer ones slow to compare
 SAME_LOOK = str.maketrans("АВСЕΑΒΕ", "ABCEABE")  # Cyrillic and Greek capitals from another keyboard
 
 
@@ -17,7 +18,8 @@ def letter_of(text):
 
 def term_of(item, given):
     """The key of the dict ``given`` that means item, whatever its case, spaces and hyphens; item when there is none."""
-    like = [key for key in given if isinstance(key, str) and letter_of(key) == letter_of(item)]
+    short = (key for key in given if isinstance(key, str) and len(key) <= LONGEST)
+    like = [key for key in short if letter_of(key) == letter_of(item)]
     return like[0] if item not in given and len(like) == 1 else item
 
 
@@ -64,6 +66,11 @@ class Question:
             value = value[term]
         if value is None or value is ... or (isinstance(value, str) and not value.strip()):
             raise CheckFailed(f"{label} has no answer yet.", f"Write one of the letters {offered} between the quotes.")
+        if isinstance(value, str) and len(value) > LONGEST:
+            raise CheckFailed(
+                f"{label} is a text of {len(value)} characters, wanted one of the letters {offered}.",
+                "One letter, in quotes.",
+            )
         letter = letter_of(value) if isinstance(value, str) else ""
         if letter not in tuple(self.letters):
             raise CheckFailed(

@@ -45,9 +45,14 @@ ASKABLE = {
 _layers = {}
 
 
+def begin():
+    """Forget the layers of the exam before."""
+    _layers.clear()
+
+
 def serve(descriptor):
     """Answer what one exam asks through the socket ``descriptor`` about the notebook's names; an empty text ends it."""
-    _layers.clear()
+    begin()
     namespace = vars(sys.modules["__main__"])
     with socket.socket(fileno=os.dup(descriptor)) as connection:
         while request := frames.receive(connection):
@@ -57,23 +62,38 @@ def serve(descriptor):
 def handle(namespace, request):
     """Answer one request, JSON text, about the names of ``namespace``; returns JSON text."""
     order = wire.loads(request)
+    asked, hint = f"what {order['name']} returned", "Return what the docstring says, of that very type."
+    if order["method"] == "value":
+        asked, hint = order["name"], "Give it what its cell asks for, and no more."
     try:
         reply = wire.dumps(answer(namespace, order))
-        if len(reply) > frames.LARGEST:
-            raise ValueError(f"it takes {len(reply) // 2**20} MiB, at most {frames.LARGEST // 2**20} can be looked at")
-    except CheckFailed as failure:
-        reply = wire.dumps({"failure": (failure.seen, failure.hint)})
-    except Exception as error:  # a result so odd that looking at it raises
-        seen = f"what {order['name']} returned cannot be examined ({sentence(error)})."
-        reply = wire.dumps({"failure": (seen, "Return what the docstring says, of that very type.")})
-    return reply
+        if len(reply) <= frames.LARGEST:
+            return reply
+        size, most = len(reply) // 2**20, frames.LARGEST // 2**20
+        failure = (f"{asked} is too large: it takes {size} MiB, and at most {most} can be looked at.", hint)
+    except CheckFailed as check:
+        failure = check.seen, check.hint
+    except KeyboardInterrupt:  # the answer's own: where the time is up, nobody reads this
+        failure = f"{order['name']} raised KeyboardInterrupt.", "Take out what raises it."
+    except BaseException as error:  # a result so odd that looking at it raises, whatever it likes
+        failure = f"{asked} cannot be examined ({told(error)}).", hint
+    return wire.dumps({"failure": failure})
+
+
+def told(error):
+    """An exception in one sentence, though its class may be a student's, which cannot say what it is."""
+    try:
+        return sentence(error)
+    except BaseException:
+        return "by an exception that cannot be printed"
 
 
 def answer(namespace, order):
     """{"result": value}, or {"layer": number} for a layer that was built."""
-    candidate = Candidate(order["name"], namespace, order["from_scratch"])
+    name = order["name"]
     if order["method"] == "value":
-        return {"result": candidate.object}
+        return {"result": {name: namespace[name]} if name in namespace else {}}
+    candidate = Candidate(name, namespace, order["from_scratch"])
     target = candidate if order["layer"] is None else _layers[order["layer"]]
     if order["method"] not in ASKABLE[type(target)]:
         raise ValueError(f"{order['method']} cannot be asked for")

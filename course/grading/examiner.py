@@ -18,10 +18,6 @@ class StudentGone(Exception):
     """The student's process gave no answer; the text says which limit it met."""
 
 
-class NoAnswer(CheckFailed):
-    """A check that did not hold because the student's process is gone."""
-
-
 class Student:
     """The student's process. ``ask`` takes a request and returns the reply, both JSON text, or raises StudentGone."""
 
@@ -39,7 +35,7 @@ class Student:
         try:
             reply = wire.loads(self.ask(wire.dumps(order)))
         except StudentGone as gone:
-            raise NoAnswer(
+            raise CheckFailed(
                 f"{order['name']} gave no result: {gone}.", "Run it on a small input of your own first."
             ) from None
         except wire.WireError:
@@ -54,13 +50,14 @@ class Student:
         return content
 
     def values(self, name):
-        """{name: plain value}, such as the answer to a question; empty when the name is not defined."""
-        try:
-            return {name: self.request({"name": name, "from_scratch": False, "layer": None}, "value")}
-        except NoAnswer:
-            raise
-        except CheckFailed:
-            return {}
+        """{name: plain value}, such as the answer to a question; empty when the name is not defined.
+
+        CheckFailed for a value that cannot be looked at.
+        """
+        found = self.request({"name": name, "from_scratch": False, "layer": None}, "value")
+        if not isinstance(found, dict):
+            raise CheckFailed(f"{name} gave an answer that cannot be read.", "Give it what its cell asks for.")
+        return found
 
 
 class _Remote:

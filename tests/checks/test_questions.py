@@ -79,3 +79,17 @@ def test_key_has_a_reason_for_each_letter(right, reasons):
     question = Question("choice", letters="ABC")
     with pytest.raises(ValueError, match="wanted one for each of"):
         question.key(right, reasons)
+
+
+LONG_TEXTS = {
+    "letters": "B" * 10**6,
+    "marks that Unicode puts in order, which takes the square of their number": "B"
+    + "\u0300" * 10**6
+    + "\u0327" * 10**6,
+}
+
+
+@pytest.mark.parametrize("text", LONG_TEXTS.values(), ids=LONG_TEXTS)
+def test_a_long_text_is_no_letter_and_no_term(text):
+    assert f"choice is a text of {len(text)} characters, wanted one of the letters A, B, C." in message(text)
+    assert "choice['head'] is missing" in message({text: "A"}, item="head")

@@ -109,7 +109,7 @@ class WarmExchange:
     """
 
     def __init__(self, kernel, time_limit, output_limit):
-        self.kernel, self.output_limit = kernel, output_limit
+        self.kernel, self.output_limit, self.first = kernel, output_limit, True
         self.started, self.ending, self.outputs = time.monotonic(), "finished", Outputs(output_limit)
         self.deadline = self.started + time_limit if time_limit else float("inf")
 
@@ -119,9 +119,11 @@ class WarmExchange:
             raise Ended(self.ending)
         left = self.deadline - time.monotonic()
         run = self.kernel.request(
-            {"ask": text}, max(left, SHORTEST) if left < float("inf") else None, self.output_limit
+            {"ask": {"text": text, "first": self.first}},
+            max(left, SHORTEST) if left < float("inf") else None,
+            self.output_limit,
         )
-        self.ending, self.outputs = run.ending, run.outputs
+        self.ending, self.outputs, self.first = run.ending, run.outputs, False
         answer = (run.reply or {}).get("answer")
         if self.ending == "finished" and not isinstance(answer, str):
             self.ending = "silent"

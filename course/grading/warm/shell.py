@@ -195,7 +195,7 @@ class StudentShell(InteractiveShell):
     def answer(self, message):
         try:
             self.busy = True
-            reply = self.cell(message["cell"]) if "cell" in message else self.question(message["ask"])
+            reply = self.cell(message["cell"]) if "cell" in message else self.question(**message["ask"])
         except BaseException as error:  # an interrupt outside of the student's own code
             reply = {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)}
         self.busy = False
@@ -211,8 +211,10 @@ class StudentShell(InteractiveShell):
             reply |= {"ename": type(error).__name__, "evalue": words_of(error)}
         return reply
 
-    def question(self, text):
-        """Answer a request of the examiner's; see ``course.checks.servant``."""
-        from course.checks.servant import handle
+    def question(self, text, first):
+        """Answer a request of the examiner's, perhaps the first of an exam; see ``course.checks.servant``."""
+        from course.checks.servant import begin, handle
 
+        if first:
+            begin()
         return {"status": "ok", "answer": handle(self.user_ns, text)}
