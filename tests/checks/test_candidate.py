@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.checks import CheckFailed
+from course.checks import CheckFailed, check
 from course.checks.candidate import Candidate, independent
 
 
@@ -87,6 +87,17 @@ def test_raised_by_does_not_take_the_stub_for_an_answer():
 
 def test_raised_by_wants_a_function():
     assert "answer is an int, not a function" in message(lambda: candidate(3).raised_by(1))
+
+
+@check("called")
+def called(candidate):
+    candidate(1)
+
+
+def test_an_error_that_the_answer_raises_on_purpose_is_told_from_others(examine):
+    words = "This input is allowed, and your own error refuses it"
+    assert words in examine("def answer(x):\n    raise ValueError('no')", called())
+    assert words not in examine("def answer(x):\n    return int('x')", called())
 
 
 class Doubling(nn.Module):
