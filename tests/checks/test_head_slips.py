@@ -5,7 +5,7 @@ import torch
 
 from course import head_scores
 from course.attention import ablate_head
-from course.checks import map_scores, model_heads, similarity
+from course.checks import map_scores, map_slips, model_heads, similarity
 from course.checks.compare import agrees
 from course.checks.inputs import normal
 from course.checks.probes import HeadsProbe
@@ -30,11 +30,11 @@ def cosines_of_vectors():
 
 
 SLIPS = {
-    "previous token": (head_scores.previous_token_score(WEIGHTS), list(map_scores._neighbour_slips(WEIGHTS, -1))),
-    "itself": (head_scores.self_score(WEIGHTS), list(map_scores._neighbour_slips(WEIGHTS, 0))),
-    "next token": (head_scores.next_token_score(WEIGHTS), list(map_scores._neighbour_slips(WEIGHTS, 1))),
-    "delimiters": (head_scores.delimiter_score(WEIGHTS, TOKENS), list(map_scores._delimiter_slips(WEIGHTS, TOKENS))),
-    "entropy": (head_scores.entropy(WEIGHTS), list(map_scores._entropy_slips(WEIGHTS))),
+    "previous token": (head_scores.previous_token_score(WEIGHTS), list(map_slips.neighbour_slips(WEIGHTS, -1))),
+    "itself": (head_scores.self_score(WEIGHTS), list(map_slips.neighbour_slips(WEIGHTS, 0))),
+    "next token": (head_scores.next_token_score(WEIGHTS), list(map_slips.neighbour_slips(WEIGHTS, 1))),
+    "delimiters": (head_scores.delimiter_score(WEIGHTS, TOKENS), list(map_slips.delimiter_slips(WEIGHTS, TOKENS))),
+    "entropy": (head_scores.entropy(WEIGHTS), list(map_slips.entropy_slips(WEIGHTS))),
     "moves": moves_of_a_layer(),
     "cosines": cosines_of_vectors(),
 }
