@@ -17,6 +17,7 @@ from course.checks.compare import (
     check_shape,
     check_tensor,
     check_true,
+    same,
     unless_squeezed,
 )
 from course.checks.exam import check
@@ -156,6 +157,11 @@ def attention_mask(candidate, title, kinds, sizes):
         check_close(*pairs[-1], hint, name, atol=1e-5, suspects=wrong)
         hint = "The weights are masked, but out comes from others: out is the masked weights @ v."
         check_close(*pairs[0], hint, f"out with a mask of {kind}", atol=1e-5)
+    again = _maps(candidate(q, k, v), sizes)
+    hint = "Keep no mask from one call to the next: without one, every query may attend to every key."
+    check_true(
+        same(again, own), "without a mask, but behind a call with one, the weights are others than before.", hint
+    )
 
 
 def _whole_numbers(queries, keys):

@@ -9,12 +9,19 @@ import torch
 
 from course.checks.inputs import causal
 
+_USUAL_WIDTHS = (8, 16, 32, 64, 128, 256, 512)  # of heads and of models, in books and examples
+
 
 def wrong_weights(q, k, v):
     """(hint, wrong weights) for q (B, H, T, d), k (B, H, S, d) and v (B, H, S, d_v), the likeliest first."""
     dots = q @ k.transpose(-2, -1)
     scores = dots / math.sqrt(q.shape[-1])
-    return [*_wrong_scales(dots, q, v), *_wrong_axes(dots, scores), *_wrong_functions(dots, scores, q.shape[-1])]
+    return [
+        *_wrong_scales(dots, q, v),
+        *_wrong_axes(dots, scores),
+        *_wrong_functions(dots, scores, q.shape[-1]),
+        *_wrong_comparisons(q, k),
+    ]
 
 
 def _wrong_scales(dots, q, v):
@@ -35,7 +42,9 @@ def _wrong_scales(dots, q, v):
         ("divided by the fourth root of d", root(root(d))),
         ("divided by √2d", root(2 * d)),
         ("divided by 2d: ** 1 / 2 halves, and the root is ** (1 / 2)", 2 * d),
+        ("divided by d/2: ** 1 / 2 halves, and the root is ** (1 / 2)", d / 2),
         ("divided by a root that was rounded down", max(1, int(root(d)))),
+        *((f"divided by √{width} whatever the width", root(width)) for width in _USUAL_WIDTHS),
     )
     for what, divisor in divisors:
         hint = f"These are the weights of scores {what}. Divide by √d, where d is q.shape[-1], the width of a query."
@@ -79,6 +88,16 @@ def _wrong_functions(dots, scores, d):
     yield "Every key takes part: a weight for each, not all of it for the best.", _one_hot(scores)
 
 
+def _wrong_comparisons(q, k):
+    root, (*others, keys, d) = math.sqrt(q.shape[-1]), k.shape
+    hint = "k is reshaped here, which mixes the keys: k.transpose(-2, -1) exchanges its last two axes."
+    yield hint, (q @ k.reshape(*others, d, keys) / root).softmax(-1)
+    q, k = q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)
+    hint = "Take q and k as they are: here their rows are brought to length 1 first."
+    yield hint, (q @ k.transpose(-2, -1) / root).softmax(-1)
+    yield hint, (q @ k.transpose(-2, -1)).softmax(-1)
+
+
 def _softmax_where(scores, mask):
     return scores.masked_fill(~mask, -math.inf).softmax(-1)
 
@@ -87,12 +106,12 @@ def _one_hot(scores):
     return (scores == scores.amax(-1, keepdim=True)).to(scores.dtype)
 
 
-def dropped(weights, expected):
-    """(hint, wrong weights): what dropout makes of the expected weights, if it has left just the given ones."""
-    kept = weights != 0
-    factor = weights[kept].sum() / expected[kept].sum()
+def dropped(given, expected):
+    """(hint, wrong value): what dropout makes of the expected numbers, if it has left just the given ones."""
+    kept = given != 0
+    factor = abs(given[kept]).sum() / abs(expected[kept]).sum()
     return (
-        "Some weights are zero and the rest too large, as dropout leaves them: use no dropout.",
+        "Some numbers are zero and the rest too large, as dropout leaves them: use no dropout.",
         expected * kept * factor,
     )
 

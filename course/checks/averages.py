@@ -77,6 +77,7 @@ def _slips(weights, values):
     again = np.exp(weights) / np.exp(weights).sum(-1, keepdims=True)
     by_column = weights / weights.sum(0)
     first_row_only = np.concatenate((right[:1], right[1:] * 0))
+    last_row_missing = np.concatenate((right[:-1], right[-1:] * 0))
     slips = [
         ("These weights are already normalised: use them as they are, without another softmax.", again @ values),
         (
@@ -92,6 +93,12 @@ def _slips(weights, values):
         ("Sum over s without dividing by the number of rows: the weights already sum to one.", right / queries),
         ("Every row of weights makes its own row of the result: this repeats the first.", right * 0 + right[:1]),
         ("Only the first row is filled: return belongs after the loop, not inside.", first_row_only),
+        ("The last row is not filled: t runs from 0 to T - 1.", last_row_missing),
+        (
+            "Every row is the last one: [row] * T is one row T times over, so make each row anew.",
+            right * 0 + right[-1:],
+        ),
+        ("There is no √d here: whoever made the weights has divided by it.", right / np.sqrt(values.shape[1])),
         (
             "Every value takes part in proportion to its weight, not only the one with the largest.",
             values[weights.argmax(-1)],
@@ -119,7 +126,6 @@ def average_keeps(candidate, queries, keys, width):
         )
         if agrees(result, weights @ values, TOLERANCE["float32"]):
             check_close(result, weights @ values, SINGLE_PRECISION)
-        unchanged = all((before == now).all() for before, now in zip((weights, values), after, strict=True))
-        check_true(
-            unchanged, "an argument was changed in place.", "Compute new arrays; *= and += write into the caller's."
-        )
+        for name, before, now in zip(("weights", "values"), (weights, values), after, strict=True):
+            hint = "Compute new arrays: *=, += and an assigned .shape change the caller's."
+            check_true(np.array_equal(before, now), f"{name} was changed in place.", hint)

@@ -17,7 +17,7 @@ from course.checks import scratch
 from course.checks.compare import kind_of
 from course.checks.exceptions import hint_for, sentence
 from course.checks.failure import CheckFailed
-from course.checks.state import fresh_state
+from course.checks.state import fresh_state, later_state
 from course.encoding import sinusoidal_encoding
 
 LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
@@ -55,6 +55,11 @@ class Candidate:
         self.check_callable()
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         return self.guard(self.object, *arguments, **keywords), arguments
+
+    def once_more(self, *arguments, **keywords):
+        """As a call, with the random generators where no call before found them."""
+        with later_state():
+            return self(*arguments, **keywords)
 
     def after_overwriting(self, *arguments):
         """(result of a second call, arguments) after a first call's result was written over, as its owner may do.
@@ -134,7 +139,7 @@ class Candidate:
             place = self.place(error)
             on_purpose = isinstance(error, ValueError) and "raise " in place
             hint = OWN_ERROR if on_purpose else hint_for(error)
-            raise CheckFailed(f"{self.name} raised {sentence(error)}{place}.", hint) from None
+            raise CheckFailed(f"{self.name} raised {sentence(error)}{place}.", hint, general=True) from None
 
     def raised_by(self, *arguments, **keywords):
         """The exception that a call raises, or None. CheckFailed when it is the stub's own."""
@@ -256,6 +261,11 @@ class Layer:
         """(output, arguments as the call left them)."""
         arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
         return self.candidate.guard(self.module, *arguments, **keywords), arguments
+
+    def once_more(self, *arguments, **keywords):
+        """As the candidate's own."""
+        with later_state():
+            return self(*arguments, **keywords)
 
     def raised_by(self, *arguments, **keywords):
         """The exception that a call raises, or None."""

@@ -16,7 +16,7 @@ SINGLE_PRECISION = (
 )
 
 _all, _argmax, _abs, _isnan, _isfinite, _asarray = np.all, np.argmax, np.abs, np.isnan, np.isfinite, np.asarray
-_where, _errstate = np.where, np.errstate
+_where, _errstate, _isclose = np.where, np.errstate, np.isclose
 _unravel_index, _ndarray, _generic, _Tensor = np.unravel_index, np.ndarray, np.generic, torch.Tensor
 
 
@@ -51,7 +51,8 @@ def as_array(value, name="the result"):
     if isinstance(value, _ndarray | _generic | float | int):
         array = _asarray(value)
         if array.dtype.kind not in "fiubc":
-            raise CheckFailed(f"{name} holds {array.dtype}, wanted numbers.", "Return an array of numbers.")
+            hint = "Return an array of numbers: dtype=float makes one, where every entry is a number."
+            raise CheckFailed(f"{name} holds {array.dtype}, wanted numbers.", hint)
         return array.astype(float) if array.dtype.kind in "fiu" else array.copy()
     raise CheckFailed(f"{name} is {kind_of(value)}.", "Return a tensor or a NumPy array, as the docstring says.")
 
@@ -75,7 +76,11 @@ def check_numpy(value, name="the result"):
     """Fail unless value is a NumPy array."""
     refuse_none(value, name)
     if not isinstance(value, _ndarray):
-        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a NumPy array.", "Return a NumPy array (np.ndarray).")
+        hint = "Return a NumPy array (np.ndarray)."
+        if isinstance(value, _Tensor | list | tuple):
+            maker = ".numpy()" if isinstance(value, _Tensor) else "np.array(...)"
+            hint = f"Return a NumPy array: {maker} makes one of it."
+        raise CheckFailed(f"{name} is {kind_of(value)}, wanted a NumPy array.", hint)
 
 
 def check_pair(value, names=("out", "weights")):
@@ -95,7 +100,7 @@ def check_shape(value, shape, hint, name="the result"):
     if not hasattr(value, "shape"):
         raise CheckFailed(f"{name} is {kind_of(value)}, wanted shape {tuple(shape)}.", hint)
     if tuple(value.shape) != tuple(shape):
-        raise CheckFailed(f"{name} has shape {tuple(value.shape)}, wanted {tuple(shape)}.", hint)
+        raise CheckFailed(f"{name} has shape {tuple(value.shape)}, wanted {tuple(shape)}.", hint, general=True)
 
 
 def unless_squeezed(value, shape, hint):
@@ -150,6 +155,20 @@ def agrees(value, expected, atol=1e-5):
         return False
 
 
+def same(value, other):
+    """Whether two results are alike up to rounding, NaN where the other has NaN. True for what holds no numbers."""
+    if isinstance(value, tuple | list):
+        return type(value) is type(other) and len(value) == len(other) and all(map(same, value, other))
+    try:
+        value, other = as_array(value), as_array(other)
+    except (CheckFailed, TypeError, ValueError):
+        return True
+    if value.shape != other.shape or value.dtype != other.dtype:
+        return False
+    with _errstate(invalid="ignore"):
+        return bool(_isclose(value, other, rtol=1e-5, atol=1e-6, equal_nan=value.dtype.kind == "f").all())
+
+
 def check_close(value, expected, hint, name="the result", atol=None, suspects=()):
     """Fail unless value agrees with expected within atol (1e-5 in float32, 1e-8 in float64).
 
@@ -164,8 +183,9 @@ def check_close(value, expected, hint, name="the result", atol=None, suspects=()
     if difference <= atol:
         return
     where = f" at {list(index)}" if index else ""
-    cause = SINGLE_PRECISION if difference <= SINGLE else likeliest(value, suspects) or hint
-    raise CheckFailed(f"{name} is off by {difference:.2g}{where} (allowed {atol:.0e}).", cause)
+    allowed = f" (allowed {atol:.0e})" if atol else ""
+    cause = SINGLE_PRECISION if difference <= SINGLE else likeliest(value, suspects)
+    raise CheckFailed(f"{name} is off by {difference:.2g}{where}{allowed}.", cause or hint, general=not cause)
 
 
 def likeliest(value, suspects, atol=1e-5):

@@ -55,6 +55,9 @@ def mistaken_tables(seq_len, d_model):
         "Divide 2*i by d_model; here the frequencies are spread so that the last is exactly 1/10000.",
         power(pair / max(-(-d_model // 2) - 1, 1)),
     )
+    for width in (64, 128, 256, 512, 1024):
+        if width != d_model:
+            yield f"Divide 2*i by the d_model that is asked for; here it is {width} always.", power(2 * pair / width)
     yield "Divide 2*i by d_model, the width; here it is divided by seq_len.", power(2 * pair / seq_len)
     yield "Divide 2*i by d_model; here it is divided by d_model - 1.", power(2 * pair / max(d_model - 1, 1))
     yield "Divide 2*i by d_model; here it is divided by d_model + 1.", power(2 * pair / (d_model + 1))
@@ -65,6 +68,10 @@ def mistaken_tables(seq_len, d_model):
     yield "These are the angles: take sine and cosine of them.", angle
     yield "Sines and cosines enter as they are, without a factor.", right * np.sqrt(d_model)
     yield "Sines and cosines enter as they are, without a factor.", right / np.sqrt(d_model)
+    yield (
+        "Sines and cosines enter as they are: no row is brought to length 1.",
+        right / np.linalg.norm(right, axis=1, keepdims=True).clip(1e-9),
+    )
     yield "The rows are in reverse: row 0 is position 0.", right[::-1]
     yield (
         "Row and column are exchanged: p is the row, and the frequency depends on the column.",
@@ -83,6 +90,7 @@ def _mistaken_columns(angle, even, pair, right):
     yield "Even columns are sines; here every column is a cosine.", np.cos(angle)
     yield "The table was made and never filled.", right * 0
     yield "The cosines of the odd columns are missing.", np.where(even, right, 0)
+    yield "The cosines of the odd columns are missing.", np.where(even, right, 1)
     last = np.arange(d_model) == d_model - 1
     yield "The last cosine is missing: its pair has two columns, like every other.", np.where(last, 0, right)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)
@@ -144,6 +152,10 @@ def mistaken_sums(x):
     yield "Each token gets the row of its own position; here all get row 0.", x + pe[:1]
     yield "Each token gets the row of its own position; here all get the last row.", x + pe[-1:]
     yield "The rows are in reverse: the first token gets row 0.", x + pe.flip(0)
+    yield (
+        "This adds the position itself: add its encoding, sines and cosines of it.",
+        x + torch.arange(time).to(x)[:, None],
+    )
     yield once, (x + pe) / 2
     yield once, x + pe / width**0.5
     yield once, torch.nn.functional.normalize(x, dim=-1) + pe

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from course.checks.attention_slips import dropped
 from course.checks.compare import (
     agrees,
     as_array,
@@ -19,6 +20,7 @@ from course.checks.compare import (
 )
 from course.checks.encoding_slips import mistaken_odd_tables, mistaken_sums, mistaken_tables
 from course.checks.exam import Check, check
+from course.checks.exceptions import message_in
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.encoding import sinusoidal_encoding
@@ -130,8 +132,8 @@ def _table(candidate, seq_len, d_model):
         (seq_len, d_model + 1): "There is a column too many: cut the table to d_model columns.",
         (seq_len + 1, d_model): "There is a row too many: the positions are 0 to seq_len - 1.",
         (seq_len - 1, d_model): "A row is missing: the positions are 0 to seq_len - 1.",
-        (1, seq_len, d_model): "The table has no batch axis.",
-        (seq_len, 1, d_model): "The table has no batch axis.",
+        (1, seq_len, d_model): "Leave the batch out: the table has no batch axis, only positions and dimensions.",
+        (seq_len, 1, d_model): "Leave the batch out: the table has no batch axis, only positions and dimensions.",
         (d_model,): "That is one row: make one for each of the positions 0 to seq_len - 1.",
     }
     name = f"{candidate.name}({seq_len}, {d_model})"
@@ -230,7 +232,8 @@ def sum_values(candidate, sizes):
         check_shape(result, shape, unless_squeezed(result, shape, hint))
         expected = x + torch.as_tensor(sinusoidal_encoding(*shape[1:]), dtype=x.dtype)
         hint = "out[b, t] is x[b, t] plus row t of the sinusoidal encoding with E columns."
-        check_close(result, expected, hint, atol=ATOL, suspects=mistaken_sums(x))
+        suspects = [*mistaken_sums(x), dropped(as_array(result), as_array(expected))]
+        check_close(result, expected, hint, atol=ATOL, suspects=suspects)
 
 
 def _sum(candidate, x):
@@ -239,7 +242,7 @@ def _sum(candidate, x):
         result = candidate(x)
     except CheckFailed as failure:
         hint = failure.hint
-        if any(word in failure.seen for word in ("must match", "broadcast", "shape", "size")):
+        if any(word in message_in(failure.seen) for word in ("must match", "broadcast", "shape", "size")):
             hint = "The table needs x.shape[1] rows and x.shape[2] columns, not the batch size; no further axis"
             hint += ", and an odd E ends with a sine that has no cosine." if x.shape[2] % 2 else "."
         raise CheckFailed(failure.seen, hint) from None

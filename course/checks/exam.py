@@ -7,6 +7,7 @@ from typing import NamedTuple
 from course.checks.candidate import Candidate, enrol, student_namespace
 from course.checks.exceptions import sentence
 from course.checks.failure import CheckFailed
+from course.checks.repetition import Repeatable
 from course.checks.state import fresh_state
 
 
@@ -63,15 +64,16 @@ class Exam:
 
     def run(self):
         """Run all checks; the first that fails ends the exam."""
-        passed = 0
+        passed, candidate = 0, None
         try:
-            candidate = self.candidate()
+            candidate = Repeatable(self.candidate())
             for item in self.checks:
                 with fresh_state():
                     item.run(candidate)
                 passed += 1
         except CheckFailed as failure:
-            raise CheckFailed(failure.seen, failure.hint, self.progress(passed)) from None
+            cause = candidate.complaint() if failure.general else None
+            raise CheckFailed(failure.seen, cause or failure.hint, self.progress(passed)) from None
         except Exception as error:  # a result so odd that comparing it raises
             raise CheckFailed(
                 f"what {self.name} returned cannot be examined ({sentence(error)}).",

@@ -1,5 +1,6 @@
 """What an exception inside a student's code says, in one sentence, and what to look at."""
 
+import re
 from difflib import get_close_matches
 from inspect import signature
 from sys import stdlib_module_names
@@ -7,6 +8,7 @@ from traceback import walk_tb
 
 from torch import nn
 
+LONGEST_TEXT = 110  # characters of an exception's text in a sentence
 SHAPES_DO_NOT_FIT = (
     "mismatch",
     "not aligned",
@@ -15,7 +17,17 @@ SHAPES_DO_NOT_FIT = (
     "must match",
     "Expected size",
 )
+SEVERAL = "Here is a tuple of results: take them apart, as in out, weights = ... or fig, ax = ..."
 WHOLE = "Sizes and indices are whole numbers: divide them by //, because / makes a float."
+RESHAPED = (
+    "The sizes must multiply to the number of entries: take them from x.shape and from the arguments, and fix none."
+)
+ARGUMENTS = (
+    "The call and the def line differ in the number of arguments: keep the def as it was given; self comes first in a "
+    "method, and __init__ has two underscores on each side."
+)
+ONE_NUMBER = "One number is wanted here, not an array of many: np.sin takes whole arrays, math.sin does not."
+LAST = "Call the function yourself on a small input and print the shapes along the way."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
 IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
 BY_TEXT = {
@@ -25,20 +37,26 @@ BY_TEXT = {
     "'float' object cannot be interpreted as an integer": WHOLE,
     "slice indices must be integers": WHOLE,
     "values to unpack": "The names left of = and the values right of it differ in number: print those values.",
-    "is invalid for input of size": "The sizes must multiply to the number of entries: take them from x.shape and "
-    "from the arguments, and fix none.",
+    "is invalid for input of size": RESHAPED,
+    "cannot reshape array of size": RESHAPED,
+    "inhomogeneous": "The rows that become one array differ in length: print them, and start each call with no rows.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
     "must be Tensor, not": "The functions of torch take tensors; np and math have the same ones for numbers.",
     "as a data type": "The shape is one argument, with brackets of its own: np.zeros((rows, columns)).",
     "has no attribute 'cmap'": IMAGE,
+    "has no attribute 'colorbar'": "A colour bar is the figure's: fig.colorbar(image, ax=ax), or plt.colorbar(image).",
+    "'tuple' object has no attribute": SEVERAL,
+    "0-dimensional arrays can be converted": ONE_NUMBER,
+    "length-1 arrays can be converted": ONE_NUMBER,
+    "converted to Scalar": "item() and float() want a tensor of one number: reduce it first, as mean() does.",
     "only one element tensors": "One number is wanted here, not a tensor of many: a width is q.shape[-1].",
     "index out of range in self": "An nn.Embedding has no such row: hand it the positions, torch.arange(T).",
     "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
     "as child module": "This is a layer, and not its numbers: they are in its .weight and .bias.",
     "as parameter '": "A parameter is written to by its copy_ under torch.no_grad(), or replaced by an nn.Parameter.",
     "in loading state_dict": "It wants all of the layer's own names: compare yours with list(layer.state_dict()).",
-    "'tuple' and": "A call gave a tuple of results: take the one that is meant, as in out, weights = ...",
+    "'tuple' and": SEVERAL,
     "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
     "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
     "is out of bounds for": "An index is beyond the end of its axis, the size minus 1; or is another axis meant?",
@@ -46,6 +64,13 @@ BY_TEXT = {
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
     "_forward_unimplemented": NO_FORWARD,
+    "required positional argument": "The call leaves out an argument that the def line asks for: keep the def as it "
+    "was given, with its defaults, and hand over all that a function needs.",
+    "positional argument": ARGUMENTS,
+    "invalid combination of arguments": "That function does not take arguments of these types: compare them with its "
+    "help(...); numbers stand without quotes.",
+    "permute(sparse_coo)": "permute puts the axes in another order: to reorder the entries of one axis, index it.",
+    "exceptions must derive": "raise wants an exception, not a text: raise ValueError(...).",
     "unexpected keyword argument": "That call knows no argument of this name: look at help(...) of what is called.",
     "No mappable was found": IMAGE,
     "Can't call numpy() on Tensor": "Stay in torch with what asks for a gradient: NumPy cannot follow it.",
@@ -55,16 +80,24 @@ BY_TEXT = {
 def sentence(error):
     """Type and first line of an exception, short enough for one line."""
     text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:110]}" if text else type(error).__name__
+    if not text:
+        return type(error).__name__
+    line = re.sub(r", with gufunc signature \S+", "", text[0])  # it says what NumPy expects, in NumPy's own notation
+    return f"{type(error).__name__}: {line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + '…'}"
+
+
+def message_in(seen):
+    """What was seen without the line of code that is quoted in it: its names are the student's own."""
+    return re.sub(r" \(line \d+ of the cell.*", "", seen)
 
 
 def hint_for(error):
     """What to look at for a kind of exception."""
-    if isinstance(error, AttributeError) and (instead := _instead_of(error)):
-        return instead
     for words, hint in BY_TEXT.items():
         if words in str(error):
             return hint
+    if isinstance(error, AttributeError) and (instead := _instead_of(error)):
+        return instead
     if isinstance(error, ImportError):
         return "That package is not here: NumPy, matplotlib and torch are enough."
     if isinstance(error, AssertionError):
@@ -74,19 +107,26 @@ def hint_for(error):
             return f"Write import {error.name} at the top of the cell."
         if within := _within_method(error):
             return within
+        if isinstance(error, UnboundLocalError):
+            return "That name gets its value in a branch or a loop that did not run: give it one on every way here."
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
     if "view size is not compatible" in str(error):
         return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
     if "ambiguous" in str(error):
-        return "An array of many values is neither true nor false: compare with None, as in if mask is not None."
+        return (
+            "An array of many values is neither true nor false: compare with None, as in if mask is not None, and turn "
+            "a mask round with ~mask, not with not."
+        )
     if "trying to invert a mask" in str(error):
         return "A boolean mask is turned round with ~mask."
     if "shape of the mask" in str(error):
         return "A mask used as an index needs the full shape: masked_fill and torch.where broadcast it by themselves."
     if "NoneType" in str(error):
         return "Something is None here: an argument that was left out, or the result of a function without return."
+    if "is not subscriptable" in str(error):
+        return "What stands before the brackets has no items: is it the value that you think? Print it."
     if "object is not callable" in str(error):
         return "Something that is no function is called: a * is missing before a bracket, or a name was given away."
     if isinstance(error, TypeError):
@@ -99,13 +139,13 @@ def hint_for(error):
         return "Take out input(): the function gets what it needs as arguments."
     if "Module.__init__()" in str(error):
         return "Call super().__init__() first in __init__, before any layer is assigned to self."
-    if "same dtype" in str(error):
+    if "same dtype" in str(error) or "expected scalar type" in str(error):
         return "Tensors of two precisions meet: make new ones in the dtype of the input, and convert none on the way."
     if "inplace operation" in str(error) or "in-place operation" in str(error):
         return "A value that the gradient needs was overwritten: write x = x * 2, a new tensor, instead of x *= 2."
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."
-    return "Call the function yourself on a small input and print the shapes along the way."
+    return LAST
 
 
 def _within_method(error):
@@ -128,8 +168,11 @@ def _instead_of(error):
         return None
     if hasattr(owner, f"set_{name}"):
         return f"The method is called set_{name}(...)."
-    if close := get_close_matches(name, dir(owner), 1):
+    own = isinstance(owner, nn.Module)
+    public = [known for known in dir(owner) if not known.startswith("_")]
+    # In a layer of the student's, q_proj is not out_proj misspelt: only a slip of the pen counts.
+    if close := get_close_matches(name, public, 1, cutoff=0.8 if own else 0.6):
         return f"There is no {name}: perhaps {close[0]} is meant."
-    if isinstance(owner, nn.Module):
+    if own:
         return f"self.{name} is never made: __init__ must give it the name that forward uses."
     return None

@@ -7,11 +7,12 @@ class CheckFailed(AssertionError):
     """A check that did not hold: what was seen, and what to look at.
 
     The message has at most three lines: how far the exercise got, what was seen, the hint. A notebook
-    shows these lines alone, without the traceback of the test.
+    shows these lines alone, without the traceback of the test. ``general`` marks a hint that states the task again
+    because no cause was found.
     """
 
-    def __init__(self, seen, hint="", progress=""):
-        self.seen, self.hint, self.progress = seen, hint, progress
+    def __init__(self, seen, hint="", progress="", general=False):
+        self.seen, self.hint, self.progress, self.general = seen, hint, progress, general
         lines = [
             one_line(progress),
             f"Seen: {one_line(seen)}" if seen else "",

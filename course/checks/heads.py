@@ -25,31 +25,46 @@ def widths(candidate, cases):
     for d_model, num_heads, width in cases:
         value = candidate(d_model, num_heads)
         case = f"head_width({d_model}, {num_heads})"
-        hint = "Divide with // : a width counts columns, so it is an int." if value == width else ""
-        check_int(value, hint or "Return a whole number of columns.", case)
+        hint = "Return a whole number of columns."
+        if value == width:
+            hint = "Divide with // : a width counts columns, so it is an int."
+            hint = hint if isinstance(value, float) else "Turn it into a plain number with int(...)."
+        check_int(value, hint, case)
         check_true(
             value == width, f"{case} is {value}.", "The heads share d_model evenly: d_model // num_heads columns each."
         )
 
 
 @check("refuses widths that do not divide")
-def refuses_uneven(candidate, cases, call=None):
-    """cases: (d_model, num_heads) pairs that do not divide; call makes the arguments from a pair."""
+def refuses_uneven(candidate, cases, call=None, width="d_model"):
+    """cases: (d_model, num_heads) pairs that do not divide; call makes the arguments from a pair.
+
+    ``width`` is the name that d_model has there.
+    """
+    test, place = f"{width} % num_heads", " in __init__" if width == "embed_dim" else ""
     for d_model, num_heads in cases:
         arguments = (d_model, num_heads) if call is None else call(d_model, num_heads)
         error = candidate.raised_by(*arguments)
         check_true(
             error is not None,
-            f"no error for d_model {d_model} and num_heads {num_heads}.",
-            "When d_model % num_heads is not 0, raise ValueError with both numbers in its message.",
+            f"no error for {width} {d_model} and num_heads {num_heads}.",
+            f"When {test} is not 0, raise ValueError{place} with both numbers in its message.",
         )
         check_true(
             isinstance(error, ValueError),
-            f"{sentence(error)} for d_model {d_model} and num_heads {num_heads}, wanted ValueError.",
-            hint_for(error)
-            if isinstance(error, NameError | RecursionError)
-            else "Test d_model % num_heads yourself, before anything else, and raise ValueError.",
+            f"{sentence(error)} for {width} {d_model} and num_heads {num_heads}, wanted ValueError.",
+            _instead_of(error, test),
         )
+
+
+def _instead_of(error, test):
+    """What to do about an error that should be a ValueError."""
+    if isinstance(error, AssertionError):
+        return f"An assert raises AssertionError: write if {test}: and raise ValueError(...) below it."
+    misplaced = "exceptions must derive" in str(error) or "positional argument" in str(error)
+    if isinstance(error, NameError | RecursionError) or misplaced:
+        return hint_for(error)
+    return f"Test {test} yourself, before anything else, and raise ValueError."
 
 
 def tokens_and_heads(d_model, num_heads):
@@ -222,4 +237,5 @@ def _wrong_counts(d_model, num_heads):
         ("A power is written d_model ** 2: in Python ^ does something else.", 4 * (d_model ^ (2 + d_model))),
         ("A power is written d_model ** 2: in Python ^ does something else.", 4 * ((d_model ^ 2) + d_model)),
         ("Bias and weights are added: d_model * d_model + d_model for each projection.", 4 * weights * d_model),
+        ("The arguments come as d_model, num_heads: here they are exchanged.", 4 * (num_heads * num_heads + num_heads)),
     ]

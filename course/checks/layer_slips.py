@@ -103,6 +103,7 @@ def mistaken_weights(reading, x, num_heads):
         )
     plain = {role: (weight, None) for role, (weight, _) in reading.items()}
     turned = {role: (weight.T, bias) for role, (weight, bias) in reading.items()}
+    both = {role: (weight.T, None) for role, (weight, _) in reading.items()}
     swapped = "The weights compare q_proj(x), the queries, with k_proj(x), the keys; here "
     unlike = (
         (f"{swapped}their roles are exchanged.", k, q),
@@ -112,6 +113,7 @@ def mistaken_weights(reading, x, num_heads):
         (f"{swapped}x is used without its projections.", x.double(), x.double()),
         ("The biases of q_proj and k_proj are left out: call the layers, q_proj(x).", *projected(plain, x)[:2]),
         ("nn.Linear computes x @ weight.T: call the layers, q_proj(x).", *projected(turned, x)[:2]),
+        ("nn.Linear computes x @ weight.T + bias: call the layers, q_proj(x).", *projected(both, x)[:2]),
     )
     for hint, first, second in unlike:
         yield hint, attended(split_heads(first, num_heads), split_heads(second, num_heads))
@@ -133,6 +135,7 @@ def mistaken_outputs(reading, x, num_heads):
         f"{joined}here the features of the heads alternate.",
         linear(context.permute(0, 2, 3, 1).reshape(shape), *last),
     )
+    yield f"{joined}here d_head changes its place.", linear(context.transpose(2, 3).reshape(shape), *last)
     for other, name in ((heads[0], "q"), (heads[1], "k"), (split_heads(x.double(), num_heads), "x without projection")):
         yield f"The average is of the values v; here it is of {name}.", linear(merge_heads(weights @ other), *last)
     yield "The output is out_proj of the heads alone: x is not added to it.", linear(merged, *last) + x.double()

@@ -7,6 +7,7 @@ import torch
 
 from course.checks.compare import agrees, check_close, check_true, kind_of, likeliest, refuse_none
 from course.checks.exam import check
+from course.checks.exceptions import LAST
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.checks.probes import OrderProbe
@@ -75,8 +76,11 @@ def _measure(candidate, model, x, permutation):
         result = candidate(model, x, permutation)
     except CheckFailed as failure:
         hint = "Permute along T, the second axis, x[:, permutation]; and take item [0] of a tuple only."
-        raise CheckFailed(failure.seen, hint if "out of bounds" in failure.seen else failure.hint) from None
+        sized = any(words in failure.seen for words in ("out of bounds", "values to unpack"))
+        raise CheckFailed(failure.seen, hint if sized else failure.hint) from None
     refuse_none(result)
+    if isinstance(result, int) and not isinstance(result, bool):
+        raise CheckFailed("the result is an int, wanted a float.", f"int() cuts the fraction off. {_NUMBER}")
     number = result[0] if isinstance(result, tuple | list) and len(result) == 1 else result
     with contextlib.suppress(TypeError, ValueError, RuntimeError):  # a number in a string or a list costs one part
         return float(number)
@@ -107,8 +111,8 @@ def _cause(candidate):
     case = _case(3, [1, 2, 0, 4, 3], 4, place=0.5, past=0.2)
     try:
         return likeliest(_measure(candidate, *case), mistaken_measures(*case))
-    except CheckFailed:
-        return None
+    except CheckFailed as failure:
+        return failure.hint if failure.hint != LAST else None
 
 
 @check("0 for a model without order")

@@ -5,9 +5,10 @@ import math
 import torch
 
 from course.attention import split_heads
-from course.checks.attention_slips import masked_wrongly
-from course.checks.compare import SINGLE, agrees, check_close, check_finite, check_pair, check_shape, check_true
+from course.checks.attention_slips import dropped, masked_wrongly
+from course.checks.compare import SINGLE, agrees, check_close, check_finite, check_pair, check_shape, check_true, same
 from course.checks.exam import check
+from course.checks.exceptions import message_in
 from course.checks.failure import CheckFailed
 from course.checks.inputs import causal, normal
 from course.checks.layer_slips import (
@@ -37,12 +38,21 @@ def _scratch(candidate, case, seed=0, dtype=torch.float32):
     layer, values = loaded_layer(candidate, width, num_heads, seed, dtype)
     found = list(readings(values))
     if not found:
-        seen = ", ".join(f"{name} {tuple(value.shape)}" for name, value in values.items()) or "none"
-        raise CheckFailed(
-            f"the layer's parameters are {seen:.120}.",
-            "Make self.q_proj, k_proj, v_proj, out_proj in __init__, each an nn.Linear; a list or a dict hides them.",
-        )
+        hint = "Make self.q_proj, k_proj, v_proj, out_proj in __init__, each an nn.Linear of its own; a list or a dict "
+        raise CheckFailed(f"the layer's parameters are {_listed(values)}.", f"{hint}hides them.")
     return layer, tokens(case, seed, dtype), found
+
+
+def _listed(values):
+    """Parameters by name, with their shapes; a layer stands for its weight and its bias."""
+    shapes = {name: tuple(value.shape) for name, value in values.items()}
+    layers = {name.removesuffix(".weight") for name in shapes if name.endswith(".weight")}
+    shown = {
+        name.removesuffix(".weight"): shape
+        for name, shape in shapes.items()
+        if not (name.endswith(".bias") and name.removesuffix(".bias") in layers)
+    }
+    return f"{', '.join(f'{name} {shape}' for name, shape in shown.items()) or 'none':.150}"
 
 
 def _right_reading(found, x, num_heads, result):
@@ -84,7 +94,8 @@ def _check_values(result, x, found, case):
         check_true(value.dtype == x.dtype, seen.replace("torch.", ""), "Stay in the precision of x: no .float().")
     hint = "weights = softmax over the keys of q @ k.transpose(-2, -1) / √d_head, for every head."
     atol = 1e-5 if x.dtype == torch.float32 else 1e-8 if _root_is_exact(case) else SINGLE
-    check_close(weights, expected_weights, hint, "weights", atol, mistaken_weights(reading, x, case[-1]))
+    suspects = [*mistaken_weights(reading, x, case[-1]), dropped(weights.double(), expected_weights)]
+    check_close(weights, expected_weights, hint, "weights", atol, suspects)
     hint = "The weights are right; out is out_proj of the heads weights @ v, joined side by side."
     check_close(output_in(result, x), expected_out, hint, "out", atol, mistaken_outputs(reading, x, case[-1]))
 
@@ -155,6 +166,10 @@ def scratch_mask(candidate, case, kinds):
             differs = not agrees(output_in(result, x), output_in(plain, x), 1e-5)
             check_true(differs, f"out {name} is the same as without.", "Use the masked weights for out: weights @ v.")
     unchanged(layer, x, mask)
+    hint = "Keep no mask from one call to the next, in self or elsewhere: without one, every token sees every token."
+    check_true(
+        same(layer(x), plain), "without a mask, but behind a call with one, the result is another than before.", hint
+    )
 
 
 def _mask_hint(own, q, k):
@@ -168,7 +183,8 @@ def _masked_call(layer, x, mask):
     try:
         return layer(x, mask)
     except CheckFailed as failure:
-        fits = not any(word in failure.seen for word in ("must match", "size", "shape", "indices", "broadcast"))
+        said = message_in(failure.seen)
+        fits = not any(word in said for word in ("must match", "size", "shape", "indices", "broadcast"))
         hint = "The mask broadcasts to (B, H, T, S) by itself: use it as it is, without adding or indexing axes."
         raise CheckFailed(failure.seen, failure.hint if fits else hint) from None
 
@@ -193,11 +209,13 @@ def scratch_structure(candidate, cases):
     for width, num_heads in cases:
         layer = candidate.build(width, num_heads)
         _refuse_ready_made(layer, tokens((2, 3, width, num_heads)))
-        found = {name: tuple(value.shape) for name, value in layer.parameters().items()}
+        parameters = layer.parameters()
+        found = {name: tuple(value.shape) for name, value in parameters.items()}
         missing = [role for role in ROLES if found.get(f"{role}.weight") != (width, width)]
-        seen = ", ".join(f"{name} {shape}" for name, shape in found.items()) or "none"
-        hint = f"Make {', '.join(missing)} in __init__, each self.… = nn.Linear(embed_dim, embed_dim)."
-        check_true(not missing, f"for embed_dim {width} the parameters are {seen:.120}.", hint)
+        name = missing[0] if len(missing) == 1 else "…"
+        hint = f"Make {', '.join(missing)} in __init__, self.{name} = nn.Linear(embed_dim, embed_dim)"
+        hint += "; two names for one layer make one layer." if len(layer.find("Linear")) < len(ROLES) else "."
+        check_true(not missing, f"for embed_dim {width} the parameters are {_listed(parameters)}.", hint)
         linear = set(layer.find("Linear"))
         unlike = [role for role in ROLES if role not in linear]
         check_true(not unlike, f"{', '.join(unlike)} is no nn.Linear.", "Make all four with nn.Linear.")

@@ -18,6 +18,7 @@ ASKABLE = {
     Candidate: (
         "__call__",
         "observe",
+        "once_more",
         "raised_by",
         "gradients",
         "seen_as",
@@ -30,6 +31,7 @@ ASKABLE = {
     Layer: (
         "__call__",
         "observe",
+        "once_more",
         "raised_by",
         "parameters",
         "trainable",

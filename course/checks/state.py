@@ -69,3 +69,13 @@ def fresh_state():
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])
         random.setstate(states[2])
+
+
+@contextlib.contextmanager
+def later_state():
+    """As fresh_state, with the global random generators further on than they are."""
+    with fresh_state():
+        torch.rand(999)
+        np.random.rand(999)
+        random.random()
+        yield

@@ -108,7 +108,8 @@ Average the rows of `values` with each row of `weights`, in about one line:
 
 $$\text{out}_{t} = \sum_{s} \text{weights}_{t,s}\;\text{values}_{s}$$
 
-- `weights` is a NumPy array (T, S), and each row already sums to 1. `values` is a NumPy array (S, d).
+- `weights` is a NumPy array (T, S): a row for each of T tokens that look, a number in it for each of S tokens that are
+  looked at. Each row already sums to 1. `values` is a NumPy array (S, d).
 - The result is a NumPy array (T, d) with the averages, for any T, S and d (2 points).
 - It has the dtype of the arguments, float32 or float64, and the arguments stay as they are (1 point).
 
@@ -196,7 +197,8 @@ r"""
 with most of its weight, it must take that weight from everything else. Several heads look in several ways at once, so the model
 can capture various types of relationships in a sequence.
 
-The heads share the width of the model among them. With `d_model = 8` columns and two heads, each head works on four:
+A token's vector has `d_model` numbers, the columns of the table of all tokens. The heads share them: of 8 columns, each
+of two heads works on four.
 """
 
 # %%
@@ -208,9 +210,10 @@ r"""
 
 *On the 60- and the 90-minute path.*
 
-Return the number of columns that each head gets, in about three lines: $d_\text{head} = d_\text{model} / H$.
+Return the number of columns that each head gets, in about three lines: $d_\text{head} = d_\text{model} / H$, where H
+is `num_heads`.
 
-- The result is an `int`, for any positive `d_model` and `num_heads` (1 point).
+- The result is an `int`, for any positive `d_model` that is a multiple of `num_heads` (1 point).
 - When `d_model` is not a multiple of `num_heads`, raise `ValueError` (1 point). Its message is for the
   reader: let it name both numbers.
 

@@ -54,13 +54,13 @@ plots.attention_path()
 r"""
 #### One head: scores, weights, average
 
-Inside a head every token plays three parts. Its **query** says what it is looking for, its **key** says
+Inside a head every token plays three parts. Its **query** says what it is looking for, its **key**
 what it has to offer, its **value** is what it hands over when somebody looks.
 
 1. The **score** of query t and key s is their dot product $q_t \cdot k_s$: large when they point the same way.
-2. The scores of a query are divided by $\sqrt{d_\text{head}}$ and go through a **softmax**. Out comes a row of
-   **weights**, all positive, that sums to 1.
-3. The **output** of the query is the average of the values with these weights, as you wrote it in lesson 1.
+2. The scores of a query are divided by $\sqrt{d_\text{head}}$ and go through a **softmax**: exponentials, each
+   divided by the sum of them all. Out comes a row of **weights**, all positive, that sums to 1.
+3. The **output** of the query is the average of the values with these weights, as in lesson 1.
 """
 
 # %% [markdown]
@@ -74,7 +74,7 @@ reveal.explore(query=2)
 
 # %% [markdown]
 r"""
-Most people guess too evenly. The softmax takes exponentials, so what counts is the *difference* of two scores: one
+Was your row more even than the weights? The softmax takes exponentials, so what counts is the *difference* of two scores: one
 more in the score is 2.7 times the weight. A difference of 8 is already 3000 times the weight. That is why the
 division by $\sqrt{d_\text{head}}$ is there, and the next question is about it.
 """
@@ -130,7 +130,7 @@ for name, scores in (("q·k", q @ k.T), ("q·k / √64", q @ k.T / 64**0.5)):
 
 # %% [markdown]
 r"""
-A sum of 64 independent products, each of variance 1, has variance 64 and spread 8. Dividing by $\sqrt{64}$
+A sum of 64 independent products, each of variance 1, has variance 64 and spread (standard deviation) 8. Dividing by $\sqrt{64}$
 brings the spread back to 1, whatever the width. Without it the softmax is **saturated**: one key takes nearly everything, and
 because the slope of a weight is $w(1-w)$, little gradient comes back.
 
@@ -195,7 +195,7 @@ What is asked of it, and what each part is worth:
   `weights` (B, H, T, S). All sizes may differ.
 - **Mask** (3 points). `mask`, if given, is boolean and broadcasts to (B, H, T, S); True = may attend. Every row has a
   True. A forbidden key has weight 0, the allowed ones sum to 1.
-- **Robust** (1 point). Scores up to 1e4 stay finite, beside a mask too; dtype kept (float32, float64);
+- **Robust** (1 point). With scores up to 1e4 the weights are finite and right, with a mask too; dtype kept (float32, float64);
   gradients flow from both results; arguments unchanged, and they may be transposed views.
 
 <details><summary>Hint 1</summary>
@@ -398,7 +398,7 @@ r"""
 Cut x (B, T, d_model) into heads (B, H, T, d_head), in about four lines.
 
 - **Order** (3 points). Head h of token t holds the features $h \cdot d_\text{head}$ to $(h+1) \cdot d_\text{head} - 1$
-  of token t. The numbers, their dtype and the gradients are kept; x may be a transposed view.
+  of token t. The numbers, their dtype and the gradients are kept; x stays as it is, and may be a transposed view.
 - **Error** (1 point). When d_model is not a multiple of `num_heads`, raise `ValueError`. Its message is for
   the reader: let it name both numbers.
 
@@ -468,7 +468,7 @@ Lay the heads x (B, H, T, d_head) side by side again, (B, T, H·d_head), in abou
 `split_heads`: column $h \cdot d_\text{head} + j$ of token t is entry j of head h at t.
 
 - The numbers, their dtype and the gradients are kept.
-- x may be a transposed view, as `split_heads` makes it.
+- x stays as it is, and may be a transposed view, as `split_heads` makes it.
 
 <details><summary>Hint 1</summary>
 
@@ -508,7 +508,7 @@ r"""
 #### What heads cost
 
 After the merge, one more projection mixes what the heads have found; without it, each head would write into its own
-columns and no head's result would ever meet another's. That makes four projections in all: for queries, keys,
+columns, and nothing in this layer would bring the results of two heads together. That makes four projections in all: for queries, keys,
 values and output. Each is an `nn.Linear(d_model, d_model)`.
 """
 
@@ -755,8 +755,8 @@ for training in (True, False):
 # %% [markdown]
 r"""
 A new module is in training mode, so `.eval()` comes before every picture of its attention. (The function
-`F.scaled_dot_product_attention` knows no mode: it drops whenever you hand it a `dropout_p`. Pass
-`p if self.training else 0.0`.)
+`F.scaled_dot_product_attention`, where `F` is `torch.nn.functional`, knows no mode: it drops whenever you hand it a
+`dropout_p`. Pass `p if self.training else 0.0`.)
 """
 
 # %% [markdown]
@@ -1023,7 +1023,8 @@ Write `bad_positional_encoding` again, with all its columns and the right number
 $$\text{PE}_{p,j} = \begin{cases}\sin\left(p \,/\, 10000^{2\lfloor j/2 \rfloor / d_\text{model}}\right) & j \text{ even}\\
 \cos\left(p \,/\, 10000^{2\lfloor j/2 \rfloor / d_\text{model}}\right) & j \text{ odd}\end{cases}$$
 
-- **Values** (2 points). A NumPy array (seq_len, d_model) of floats, for even d_model; a new one at each call.
+- **Values** (2 points). A NumPy array (seq_len, d_model) of float32 or float64, right within $10^{-5}$ for even d_model; a new
+  one at each call.
 - **Odd widths** (1 point). An odd d_model ends with a sine that has no cosine.
 
 <details><summary>Hint 1</summary>

@@ -71,7 +71,7 @@ Wrap `nn.MultiheadAttention` so that a call gives the output and every head's ow
 
 - `__init__(embed_dim, num_heads)` makes the `nn.MultiheadAttention`, without dropout.
 - `forward(x)` takes x (B, T, embed_dim) and returns a pair. First the output of self-attention, the same shape as x (4 points);
-- then the weights (B, H, T, T), one map for each head (4 points).
+- then the weights (B, H, T, T), one map for each head (4 points). Gradients flow, and x stays as it is.
 
 <details><summary>Hint 1</summary>
 
@@ -144,7 +144,7 @@ r"""
 The output has the shape of the input, so layers can be stacked. The weights have four axes: item, head, query, key. Each
 row sums to 1, in every head.
 
-Two traps of this layer cost many people a day. Without `batch_first=True` the shapes of the output are still right, but
+Two traps of this layer give no error. Without `batch_first=True` the shapes of the output are still right, but
 tokens attend to the same position in *other* sequences. And a boolean mask means the opposite of ours: in
 `nn.MultiheadAttention`, True *forbids*; in this course and in `F.scaled_dot_product_attention`, True *allows*.
 """
@@ -182,6 +182,9 @@ Head h has the features h·d_head to (h+1)·d_head − 1. No dropout. x and mask
 
 # %% [markdown]
 r"""
+x may be float64, have a layout of its own (a transposed view), or be so large that `exp` of a score overflows: the two
+layers agree there, too.
+
 <details><summary>Hint 1: the shapes on the way</summary>
 
 (B, T, E) → (B, T, H, d_head) → (B, H, T, d_head) → scores (B, H, T, T) → (B, H, T, d_head) → (B, T, H, d_head) → (B, T, E).
@@ -434,8 +437,8 @@ The first columns turn once in $2\pi \approx 6.3$ positions; the last ones hardl
 wavelengths end at $10000 \cdot 2\pi$. They come close and do not get there: the last exponent is $(d-2)/d$, so the slowest
 of 16 columns turns once in $3162 \cdot 2\pi$ positions.
 
-The dot product of two rows depends on their distance alone. It falls at first, and then it rises and falls: near
-positions are similar, far ones are not in any order.
+The dot product of two rows depends on their distance alone. It falls at first, then rises and falls again: neighbours
+are alike, but farther away need not mean less alike.
 """
 
 # %% [markdown]

@@ -42,7 +42,7 @@ OUTCOMES = {
     "infinity": ("def answer(x): return x * 2 + float('inf')", "off by inf"),
     "exception": ("def answer(x):\n    return x @ 'text'", "(line 2 of the cell: return x @ 'text')"),
     "unknown name": ("def answer(x): return y * 2", "NameError: name 'y' is not defined"),
-    "wrong signature": ("def answer(): return 1", "compare the signature with the docstring"),
+    "wrong signature": ("def answer(): return 1", "differ in the number of arguments"),
     "missing name": ("other = 1", "answer is not defined"),
     "not a function": ("answer = [1, 2]", "answer is a list, not a function"),
     "None in its place": ("answer = None", "answer is None, not a function"),

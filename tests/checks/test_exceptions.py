@@ -1,9 +1,14 @@
 """Hints for exceptions that no answer of the bank raises the same way everywhere."""
 
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+import torch
 from ipykernel.kernelbase import StdinNotImplementedError
 
-from course.checks.exceptions import hint_for
+from course.checks.exceptions import LAST, hint_for, message_in, sentence
 
 
 @pytest.mark.parametrize("error", [EOFError("EOF when reading a line"), StdinNotImplementedError("no input here")])
@@ -28,3 +33,72 @@ def test_a_name_without_self_is_told_from_a_name_that_nobody_made():
         Layer().unknown()
     assert "Write self.scale" in hint_for(known.value)
     assert "self." not in hint_for(unknown.value)
+
+
+def _branch(ready):
+    if ready:
+        value = 1
+    return value
+
+
+RAISING = {
+    "a method without self": (lambda: type("A", (), {"go": lambda: 1})().go(), "self comes first in a method"),
+    "an argument too few": (lambda: (lambda x, mask: x)(1), "leaves out an argument"),
+    "a branch that did not run": (lambda: _branch(False), "a branch or a loop that did not run"),
+    "a text raised": (lambda: exec("raise 'ValueError'"), "raise wants an exception"),
+    "reshaped to other sizes": (lambda: np.zeros(6).reshape(4, 2), "must multiply to the number of entries"),
+    "rows of different lengths": (lambda: np.array([[1.0], [1.0, 2.0]]), "differ in length"),
+    "math of an array": (lambda: math.sin(np.ones(3)), "math.sin does not"),
+    "item of many": (lambda: torch.ones(2).item(), "reduce it first"),
+    "a number as a text": (lambda: torch.ones(2).masked_fill(torch.ones(2) > 0, "-inf"), "without quotes"),
+    "two precisions": (lambda: torch.bmm(torch.ones(1, 1, 1), torch.ones(1, 1, 1).double()), "two precisions"),
+    "axes in place of entries": (lambda: torch.ones(2, 3).permute([1, 2, 0]), "to reorder the entries of one axis"),
+    "not for a mask": (lambda: not torch.ones(2), "not with not"),
+    "a pair taken for axes": (lambda: plt.subplots().imshow([[1]]), "a tuple of results"),
+    "a colour bar of the axes": (lambda: plt.figure().gca().colorbar(), "A colour bar is the figure's"),
+    "a number with brackets": (lambda number=3: number[0], "has no items"),
+    "None with brackets": (lambda nothing=None: nothing[0], "Something is None here"),
+}
+
+
+@pytest.mark.parametrize("case", RAISING)
+def test_what_libraries_raise_gets_a_hint_of_its_own(case):
+    act, hint = RAISING[case]
+    with pytest.raises(Exception) as raised:
+        act()
+    plt.close("all")
+    assert hint in hint_for(raised.value) != LAST
+
+
+def test_only_a_slip_of_the_pen_is_taken_for_another_name_of_a_layer():
+    layer = torch.nn.Module()
+    layer.out_proj = torch.nn.Linear(1, 1)
+    for name, hint in (("q_proj", "self.q_proj is never made"), ("out_porj", "perhaps out_proj is meant")):
+        with pytest.raises(AttributeError) as raised:
+            getattr(layer, name)
+        assert hint in hint_for(raised.value)
+
+
+def test_no_private_name_is_recommended():
+    class Drawing:
+        _colorbars = ()
+
+    with pytest.raises(AttributeError) as raised:
+        Drawing().colorbars  # noqa: B018
+    assert "_colorbars" not in hint_for(raised.value)
+
+
+def test_a_long_text_ends_in_an_ellipsis_and_a_short_one_stands_whole():
+    assert sentence(ValueError("long " * 99)).endswith("…")
+    assert sentence(ValueError("short")) == "ValueError: short"
+
+
+def test_shapes_of_a_product_are_told_without_numpys_notation():
+    with pytest.raises(ValueError) as raised:
+        np.ones((2, 3)) @ np.ones((2, 3))
+    assert "(size 2 is different from 3)" in sentence(raised.value)
+
+
+def test_names_in_a_line_of_code_are_no_part_of_the_message():
+    seen = "f raised ValueError: too many values to unpack (line 2 of the cell: T, E = x.shape)."
+    assert message_in(seen) == "f raised ValueError: too many values to unpack"

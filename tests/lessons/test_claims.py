@@ -9,8 +9,9 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from course import tasks
-from course.attention import MultiHeadAttention, causal_mask
-from course.training import new_model
+from course.attention import MultiHeadAttention, causal_mask, scaled_dot_product_attention
+from course.seeding import seeded
+from course.training import new_model, train
 from tests.judging.lesson import read_lesson
 
 NUM_SYMBOLS, SEQ_LEN = 10, 16
@@ -56,6 +57,34 @@ def test_lesson_2_a_model_with_a_mask_turned_round_reads_the_answer():
             loss.backward()
             optimiser.step()
     assert loss < math.log(NUM_SYMBOLS) / 2
+
+
+class ViewedHeads(MultiHeadAttention):
+    """A layer that makes heads by view(B, H, T, d_head) alone, and tokens from them by view."""
+
+    def forward(self, x, mask=None, bias=None):
+        batch, time, _ = x.shape
+        q, k, v = (proj(x).view(batch, self.num_heads, time, -1) for proj in (self.q_proj, self.k_proj, self.v_proj))
+        heads, weights = scaled_dot_product_attention(q, k, v, mask, bias)
+        return self.out_proj(heads.reshape(x.shape)), weights
+
+
+def test_lesson_2_heads_made_by_view_cannot_look_across_the_sentence():
+    layer, x = ViewedHeads(8, 2), torch.randn(1, 4, 8, requires_grad=True)
+    (reach,) = torch.autograd.grad(layer(x)[0][0, 0].sum(), x)
+    assert (reach[0, :2] != 0).any() and (reach[0, 2:] == 0).all()
+
+
+def test_lesson_2_a_layer_with_heads_made_by_view_trains_badly():
+    accuracies = {}
+    for attention in (MultiHeadAttention, ViewedHeads):
+        model = new_model(tasks.previous_token(), seed=0)
+        with seeded(0):
+            model.layers[0].attention = attention(32, 4)
+        run = train(model, tasks.previous_token(), steps=300)
+        accuracies[attention] = sum(run.accuracies[-10:]) / 10
+    assert accuracies[MultiHeadAttention] > 0.97
+    assert 0.5 < accuracies[ViewedHeads] < 0.9  # a quarter of the tokens stand at the edge of their head
 
 
 def test_lesson_5_the_layer_of_lesson_3_fits_into_the_mini_transformer():
