@@ -110,10 +110,17 @@ def unsplittable(function, num_heads, seq_len, d_model, error):
     return Frame(
         (overview(d_model, num_heads), *hollow_maps(num_heads, seq_len)),
         ledger=((CUT, f"{d_model} / {num_heads} is not whole"), *((name, "–") for name in ROWS)),
-        summary=f"{num_heads} heads of {counted(d_model // num_heads, 'column')} leave {d_model % num_heads} of the "
-        f"{d_model} columns over. Nearest head counts that work: {counts}.",
+        summary=f"{left_over(num_heads, d_model)} Nearest head counts that work: {counts}.",
         problem=problem,
     )
+
+
+def left_over(num_heads, d_model):
+    """What does not come out even, as a sentence."""
+    if num_heads > d_model:
+        return f"{counted(d_model, 'column')} cannot be cut into {num_heads} heads."
+    columns = counted(d_model // num_heads, "column")
+    return f"{num_heads} heads of {columns} leave {d_model % num_heads} of the {d_model} columns over."
 
 
 def nearest_counts(num_heads, d_model):

@@ -9,7 +9,10 @@ from course.live.svg import to_svg
 # JupyterLab's and Colab's theme colours, then VS Code's; without any of them the surrounding text's.
 INK = "var(--jp-ui-font-color1,var(--colab-primary-text-color,var(--vscode-editor-foreground,currentColor)))"
 ROW = "display:flex;flex-wrap:wrap;gap:4px 12px;align-items:flex-start"
-LINES = "line-height:1.4;min-height:4.2em"  # room for three, so that the picture below stands still as they change
+# Room for three lines, so that the picture below stands still as they change; a name as long as
+# F.scaled_dot_product_attention is broken where a narrow or enlarged page has no room for it.
+BROKEN = "overflow-wrap:anywhere"
+LINES = f"line-height:1.4;min-height:4.2em;{BROKEN}"
 WARNING = "border-left:4px solid #D55E00;padding-left:8px;margin:0"
 
 
@@ -51,6 +54,5 @@ def ledger_table(rows):
         f'<td style="text-align:left;font-family:monospace">{escape(value)}</td></tr>'
         for name, value in rows
     )
-    # A name as long as F.scaled_dot_product_attention is broken where a narrow or enlarged page has no room for it.
-    style = "border-collapse:collapse;line-height:1.5;font-size:13px;margin:0;overflow-wrap:anywhere"
+    style = f"border-collapse:collapse;line-height:1.5;font-size:13px;margin:0;{BROKEN}"
     return f'<table style="{style}">{cells}</table>'

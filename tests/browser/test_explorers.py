@@ -283,6 +283,13 @@ def test_it_fits_the_page_and_reads_in_both_themes(notebook, screenshots, width,
                 control => control.getBoundingClientRect().right > box.getBoundingClientRect().right + 1).length"""
         )
         assert cut == 0, f"{name} has {cut} controls that end outside of it"
+        clipped = shown.box.evaluate(
+            """box => [...box.querySelectorAll("p, th, td")].filter(
+                text => text.scrollWidth > text.clientWidth + 1
+                    || text.getBoundingClientRect().right > box.getBoundingClientRect().right + 1
+            ).map(text => text.textContent)"""
+        )
+        assert clipped == [], f"{name} has text that ends outside of it"
         assert contrast(shown) >= 4.5, name
         narrowest = shown.box.locator("input[type=number]").evaluate_all(
             "all => Math.min(...all.map(i => i.clientWidth))"

@@ -56,6 +56,7 @@ def test_there_is_a_map_for_each_head():
 def test_a_head_count_that_does_not_divide_shows_the_error_and_the_nearest_counts():
     explorer = explore(num_heads=3)
     assert explorer.problem == "ValueError: d_model 32 is not a multiple of num_heads 3."
+    assert explorer.summary.startswith("3 heads of 10 columns leave 2 of the 32 columns over.")
     assert "Nearest head counts that work: 2 or 4." in explorer.summary
     assert explorer.parameters["num_heads"] == 3
 
@@ -68,6 +69,7 @@ def test_nearest_counts_divide_and_are_within_reach(num_heads, d_model, counts):
 def test_more_heads_than_columns():
     explorer = explore(num_heads=16, d_model=4)
     assert "d_model 4 is not a multiple of num_heads 16" in explorer.problem
+    assert explorer.summary == "4 columns cannot be cut into 16 heads. Nearest head counts that work: 4."
     assert explorer.frame.panels
 
 
