@@ -31,3 +31,6 @@ c.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.wa
 
 # Feedback says what to look at next and shows no hidden test, no path of this machine, no script at work.
 c.GenerateFeedback.preprocessors = feedback_preprocessors()
+
+# The page names its language, fits a telephone, and does not wait for the network.
+c.GenerateFeedback.exporter_class = "course.grading.feedback.FeedbackExporter"

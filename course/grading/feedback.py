@@ -1,7 +1,7 @@
 """Feedback that says what to look at next, and gives nothing away.
 
-Preprocessors for ``GenerateFeedback.preprocessors``. A student sees their own code, the messages and the points;
-never a hidden test's text, a mark scheme, a path of the instructor's machine, or a script at work.
+Preprocessors for ``GenerateFeedback.preprocessors``, and its exporter. A student sees their own code, the messages and
+the points; never a hidden test's text, a mark scheme, a path of the instructor's machine, or a script at work.
 """
 
 import os
@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat.v4 import new_markdown_cell
@@ -130,6 +131,27 @@ class LegiblePage(CSSHTMLHeaderPreprocessor):
         nb, resources = super().preprocess(nb, resources)
         resources["inlining"]["css"].append(LEGIBLE)
         return nb, resources
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader's page in a language that it names, as wide as the telephone, and there before its formulas are.
+
+    A screen reader chooses its voice by the language. MathJax comes from the network; where that is slow or absent
+    the page does not wait, and formulas are read as TeX.
+    """
+
+    HEAD = (
+        ("<html>", '<html lang="en">'),
+        ("<head>", '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        ("<script src=", "<script defer src="),
+    )
+
+    def from_notebook_node(self, nb, resources=None, **keywords):
+        page, resources = super().from_notebook_node(nb, resources, **keywords)
+        head, body_tag, body = page.partition("<body")
+        for theirs, ours in self.HEAD:
+            head = head.replace(theirs, ours)
+        return head + body_tag + body, resources
 
 
 class SanitizeAnswers(SanitizeHTML):

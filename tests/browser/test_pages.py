@@ -1,11 +1,10 @@
 """A page of feedback on a telephone, a laptop and a projector: readable, and nothing runs out of it."""
 
 import pytest
-from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.converters import GenerateFeedback
 
-from course.grading.feedback import LegiblePage
+from course.grading.feedback import FeedbackExporter, LegiblePage
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +18,7 @@ def page_of_feedback(tmp_path_factory):
         new_code_cell(f"x = '{'word ' * 60}'", outputs=[shown]),
         new_code_cell("pass", metadata={"nbgrader": mark}),
     ]
-    exporter = HTMLExporter(config=GenerateFeedback().config)
+    exporter = FeedbackExporter(config=GenerateFeedback().config)
     exporter.register_preprocessor(LegiblePage, enabled=True)
     grades = {"notebook": "lesson", "score": 1, "max_score": 2, "late_penalty": 0}
     html, _ = exporter.from_notebook_node(new_notebook(cells=cells), resources={"nbgrader": grades})

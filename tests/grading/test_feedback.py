@@ -4,9 +4,21 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.converters import GenerateFeedback
+from nbgrader.preprocessors import GetGrades
 
-from course.grading.feedback import HideMachine, HideTests, LookAtNext, SanitizeAnswers, escape, shorten_paths
+from course.grading.feedback import (
+    FeedbackExporter,
+    HideMachine,
+    HideTests,
+    LookAtNext,
+    SanitizeAnswers,
+    escape,
+    feedback_preprocessors,
+    shorten_paths,
+)
 
 HIDDEN = "exam = Exam('f', visible)\n### BEGIN HIDDEN TESTS\nexam.add(secret(31337))\n### END HIDDEN TESTS\nexam.run()"
 
@@ -114,3 +126,34 @@ def test_widget_state_is_dropped():
 
 def test_escaped_text_shows_verbatim():
     assert escape("q_proj <b> `x`") == r"q\_proj \<b\> \`x\`"
+
+
+@pytest.fixture
+def page():
+    """The feedback page, as BeautifulSoup reads it, of a notebook with this Markdown."""
+
+    def make(text):
+        exporter = FeedbackExporter(config=GenerateFeedback().config)
+        for preprocessor in feedback_preprocessors():
+            if preprocessor is not GetGrades:  # which asks the gradebook
+                exporter.register_preprocessor(preprocessor, enabled=True)
+        about = {"notebook": "a", "assignment": "a", "student": "ada", "score": 0, "max_score": 0, "late_penalty": 0}
+        resources = {"nbgrader": about | {"comments": {}}, "unique_key": "a", "metadata": {"name": "a"}}
+        html, _ = exporter.from_notebook_node(new_notebook(cells=[new_markdown_cell(text)]), resources=resources)
+        return BeautifulSoup(html, "html.parser")
+
+    return make
+
+
+def test_the_page_names_its_language_and_fits_a_telephone(page):
+    soup = page("The word <html> and the word <head>.")
+    assert soup.html["lang"] == "en"
+    assert "width=device-width" in soup.find("meta", attrs={"name": "viewport"})["content"]
+    assert len(soup.find_all("meta", attrs={"name": "viewport"})) == 1
+
+
+def test_the_page_waits_for_no_network_and_its_formulas_can_be_read_without(page):
+    soup = page(r"Divide by $\sqrt{d_{head}}$, then $$a_{ij} = x_i * y_j * z_k$$")
+    assert [script["src"] for script in soup.find_all("script", src=True) if not script.has_attr("defer")] == []
+    assert r"$\sqrt{d_{head}}$" in soup.get_text() and "a_{ij} = x_i * y_j * z_k" in soup.get_text()
+    assert soup.find_all("link", rel="stylesheet") == [] and soup.find_all("img", src=True) == []
