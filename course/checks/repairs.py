@@ -3,7 +3,7 @@
 import torch
 
 from course.attention import attention_scores
-from course.checks.attention_slips import wrong_weights
+from course.checks.attention_slips import dropped, wrong_weights
 from course.checks.compare import agrees, check_close, check_pair, check_shape, check_tensor
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
@@ -44,10 +44,12 @@ def softmax_axis(candidate, cases):
             continue
         found = [name for name, axis in _AXES.items() if agrees(weights.sum(axis), torch.ones_like(weights.sum(axis)))]
         where = f" They sum to one over the {found[0]} instead." if found else ""
-        raise CheckFailed(
-            f"the weights of a query do not sum to one.{where}",
-            "Each query shares its attention among the keys: the softmax runs over the last axis of (B, H, T, S).",
-        )
+        hint = "Each query shares its attention among the keys: the softmax runs over the last axis of (B, H, T, S)."
+        if (weights == 0).any() and not found:
+            hint = (
+                "Some weights are exactly 0, which no softmax gives: use no dropout, and forbid nothing without a mask."
+            )
+        raise CheckFailed(f"the weights of a query do not sum to one.{where}", hint)
 
 
 @check("scores divided by √d")
@@ -61,7 +63,8 @@ def score_scale(candidate, cases):
         if any(agrees(weights, scores.softmax(axis)) for axis in _AXES.values()):
             continue
         hint = "weights = softmax of q @ k.transpose(-2, -1) / √d, where d is q.shape[-1]."
-        check_close(weights, scores.softmax(-1), hint, "weights", atol=1e-5, suspects=wrong_weights(q, k, v))
+        suspects = [*wrong_weights(q, k, v), dropped(weights, scores.softmax(-1))]
+        check_close(weights, scores.softmax(-1), hint, "weights", atol=1e-5, suspects=suspects)
 
 
 @check("out from the weights")
@@ -71,6 +74,5 @@ def out_of_weights(candidate, sizes):
     result = candidate(q, k, v)
     weights, out = _weights(result, sizes), check_pair(result)[0]
     check_tensor(out, "out")
-    check_close(
-        out, weights.double() @ v.double(), "out is weights @ v, as it was before the repair.", "out", atol=1e-5
-    )
+    expected, hint = weights.double() @ v.double(), "out is weights @ v, as it was before the repair."
+    check_close(out, expected, hint, "out", 1e-5, [dropped(out.detach().double(), expected)])
