@@ -6,6 +6,7 @@ ran all its checks here.
 """
 
 import contextlib
+import re
 from pathlib import Path
 
 import nbformat
@@ -36,7 +37,7 @@ class ExaminedExecute(SandboxedExecute):
     def preprocess(self, nb, resources, km=None):
         self.imports = self.setup or first_code(self.source_notebook(resources))
         self.answers = {
-            cell.metadata.nbgrader.grade_id: cell.source
+            cell.metadata.nbgrader.grade_id: cell
             for cell in nb.cells
             if cell.metadata.get("nbgrader", {}).get("solution")
         }
@@ -80,6 +81,7 @@ class ExaminedExecute(SandboxedExecute):
         try:
             printed, failure, proved = run_test(cell.source, self.imports, student)
             fault = None if failure or proved else UNPROVED
+            failure = failure and self.with_cause(failure, student)
         except Exception as error:  # not one of the student's: an exam turns those into failures
             printed, failure, fault = "", None, f"{type(error).__name__}: {error}"
         run = exchange.finish()
@@ -120,15 +122,35 @@ class ExaminedExecute(SandboxedExecute):
         """
         for exam in student.exams:
             if getattr(exam, "from_scratch", False):
-                found = ready_made(self.answers.get(exam.name, ""), self.imports, exam.name)
+                answer = self.answers.get(exam.name)
+                found = ready_made(answer.source, self.imports, exam.name) if answer else None
                 if found:
                     return refusal(found)
         return None
+
+    def with_cause(self, failure, student):
+        """The failure, hinting at the error in the answer's own cell where the answer is missing because of it."""
+        name = student.exams[0].name if student.exams else ""
+        shown = self.answers[name].outputs if name in self.answers else []
+        errors = [output for output in shown if output.output_type == "error"]
+        if not errors or is_defined(name, student):
+            return failure
+        error = f"{errors[-1].ename}: {errors[-1].evalue}".partition("\n")[0]
+        error = re.sub(r" ?\(<[^>]*>, (line \d+)\)", r" in \1", error)  # the file is a name that IPython made up
+        return CheckFailed(failure.seen, f"Its cell ended with {error}; mend that first.", failure.progress)
 
     def report_fault(self, name, reason):
         """A test that is the course's mistake earns nothing, and it is said whose mistake it is."""
         self.log.error("%s is a faulty test, a mistake of the course: %s", name, reason)
         self.faults.append({"cell": name, "reason": reason})
+
+
+def is_defined(name, student):
+    """Whether a student's process has the name; taken to have it where it does not answer."""
+    try:
+        return bool(student.values(name))
+    except CheckFailed:
+        return True
 
 
 def first_code(notebook):

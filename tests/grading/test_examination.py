@@ -149,6 +149,38 @@ def test_what_a_student_s_code_says_moves_no_cursor_and_turns_no_line(sandbox):
     assert all(line.isprintable() for line in text.splitlines())
 
 
+BROKEN_CELLS = {
+    "quotes": (
+        "letter = “A”",
+        "Its cell ended with SyntaxError: invalid character '“' (U+201C) in line 1; mend that first.",
+    ),
+    "import": (
+        "import nowhere\nletter = 'A'",
+        "Its cell ended with ModuleNotFoundError: No module named 'nowhere'; mend",
+    ),
+    "keyboard": ("letter = input()", "Its cell ended with StdinNotImplementedError: "),
+    "loop": ("while True: pass\nletter = 'A'", "was stopped at its time limit of 3 s: look for a loop"),
+    "another name": ("lettre = 'A'", "Write one of the letters A, B"),
+    "an error below": ("letter = 'B'\n1 / 0", "because"),
+}
+
+
+@pytest.fixture(scope="module")
+def broken(sandbox):
+    config, cells = small_limits(), []
+    config.Execute.timeout = 3
+    test = "q = Question('{0}', letters='AB')\nq.key('A', {{'A': 'right', 'B': 'because'}})\nq.run()"
+    for case, (source, _) in BROKEN_CELLS.items():
+        name = name_of(case)
+        cells += [solution_cell(name, source.replace("letter", name)), test_cell(name, test.format(name))]
+    return Examined(cells, warmed(ExaminedExecute), setup=IMPORTS, config=config)
+
+
+@pytest.mark.parametrize("case", BROKEN_CELLS)
+def test_an_answer_that_is_missing_for_an_error_in_its_cell_is_told_with_that_error(broken, case):
+    assert BROKEN_CELLS[case][1] in broken.texts[f"test_{name_of(case)}"]
+
+
 @pytest.mark.parametrize("lesson_name", [name for name in lesson_names() if name < "05"])
 def test_verdicts_are_those_of_one_process(sandbox, lesson_name):
     """Of every six answers of the bank one, right and wrong, all in one process of the student's."""
