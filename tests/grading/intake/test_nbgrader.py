@@ -189,6 +189,16 @@ def test_links_and_devices_are_refused_and_nothing_behind_them_is_copied(course,
     assert (course.autograded("emil").parent / "data.txt").read_text() == "1 2 3"
 
 
+def test_hooks_of_the_configuration_are_called_as_before(course, solved):
+    calls = []
+    for student in ("anna", "ben"):
+        course.hand_in(student, {f"{NAME}.ipynb": solved})
+    course.autograde(
+        pre_convert_hook=lambda **_: calls.append("before"), post_convert_hook=lambda **_: calls.append("after")
+    )
+    assert calls == ["before", "after"] * 2
+
+
 def test_only_the_source_writes_tests(course, solved):
     solved.cells.insert(0, new_code_cell("def check(): pass", metadata=solved.cells[4].metadata))
     course.hand_in("anna", {f"{NAME}.ipynb": solved})

@@ -99,6 +99,12 @@ def test_text_made_to_break_a_parser_is_not_python_and_breaks_nothing(text):
     assert without_magics(text) == (text, [])
 
 
+def test_a_cell_longer_than_any_answer_is_not_parsed():
+    text = "def f(x):\n    return x\n" + "# pasted\n" * 6000
+    assert not is_python(text) and is_python(text[:1000])
+    assert bound_names(text) == {"f"}
+
+
 def test_a_dedent_that_fits_nothing_is_left_to_the_kernel():
     text = "if 1:\n    x\n  y\n%time 1"
     assert without_magics(text) == (text, [])

@@ -61,6 +61,17 @@ def test_of_an_archive_so_many_notebooks_are_read(assignment, solved, monkeypatc
     assert settle(assignment, files).verdict is Verdict.NOT_GRADABLE
 
 
+def test_an_archive_with_a_password_is_called_an_archive(assignment, solved):
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr(f"{NAME}.ipynb", writes(solved))
+    data = bytearray(packed.getvalue())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(signature) + offset] |= 1  # the flag of an encrypted member
+    intake = settle(assignment, {"work.zip": bytes(data)})
+    assert intake.verdict is Verdict.NOT_GRADABLE and "a zip archive" in intake.reason
+
+
 def test_so_many_remarks_are_told_and_the_others_counted(assignment, solved):
     for number in range(MOST_REMARKS + 7):
         mark = {"nbgrader": {"grade_id": f"bonus_{number}", "grade": True, "points": 9}}
