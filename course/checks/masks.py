@@ -2,6 +2,7 @@
 
 import torch
 
+from course.checks.attention_slips import dropped
 from course.checks.compare import agrees
 from course.checks.inputs import causal, mixed_mask
 
@@ -42,6 +43,13 @@ def masked_by(weights, mask):
     weights, axes = weights.double(), normalised_axes(weights)
     kept = weights * mask
     return kept if axes is None else kept / kept.sum(axes, keepdim=True) * weights.sum(axes, keepdim=True)
+
+
+def spoilt_alike(plain, right, masked, masked_right):
+    """Whether both are the right weights behind one slip that attention_values names: a softmax twice, or dropout."""
+    twice = agrees(plain, right.softmax(-1)) and agrees(masked, masked_right.softmax(-1))
+    pairs = ((plain, right), (masked, masked_right))
+    return twice or all(agrees(given, dropped(given, expected)[1]) for given, expected in pairs)
 
 
 def judged(plain, mask, given):
