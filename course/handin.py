@@ -80,25 +80,42 @@ def blanks(notebook):
 def failing(notebook):
     """Sentences about the cells that fail when a copy of the notebook runs from the top in a fresh kernel.
 
-    Those that fail only because an exercise has no answer are left out: ``missing`` names the exercise.
+    Those that fail only because an exercise has no answer are left out: ``missing`` names the exercise. A cell that
+    does not come to an end, or takes the kernel with it, ends the run.
     """
-    from nbclient import NotebookClient  # comes with JupyterLab and with Colab; the rest of the course needs none
+    # They come with JupyterLab and with Colab; the rest of the course needs none.
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     copy = nbformat.from_dict(json.loads(json.dumps(notebook)))
     client = NotebookClient(copy, timeout=CELL_SECONDS, allow_errors=True, kernel_name="python3")
     bar = tqdm(total=len(copy.cells), desc="Running from the top", unit="cell", file=sys.stdout, leave=False)
     client.on_cell_complete = lambda **_: bar.update()
-    _run_aside(lambda: client.async_execute(stderr=subprocess.DEVNULL))  # the kernel's own remarks help nobody
-    bar.close()
+    running, stopped = [], None
+    client.on_cell_start = lambda cell_index, **_: running.append(cell_index)
+    try:
+        _run_aside(lambda: client.async_execute(stderr=subprocess.DEVNULL))  # the kernel's own remarks help nobody
+    except CellTimeoutError:
+        stopped = f"takes more than {CELL_SECONDS} s; look for a loop that does not end"
+    except DeadKernelError:
+        stopped = "ends the kernel; look for exit(), or for a tensor that no memory holds"
+    finally:
+        bar.close()
     found, unanswered = [], blanks(notebook)
-    for number, cell in enumerate(copy.cells, start=1):
+    for number, cell in enumerate(copy.cells[: running[-1]] if stopped else copy.cells):
         for output in cell.get("outputs", ()):
             if output.output_type == "error" and not _comes_from_blank(output, unanswered):
-                name = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell {number}")
                 lines = output.traceback if output.ename == "CheckFailed" else [f"{output.ename}: {output.evalue}"]
-                found.append("\n    ".join([f"{name} fails.", *lines[-2:]]))
+                found.append("\n    ".join([f"{_name(copy, number)} fails.", *lines[-2:]]))
                 break
+    if stopped:
+        found.append(f"{_name(copy, running[-1])} {stopped}. The cells below it were not run.")
     return found
+
+
+def _name(notebook, number):
+    """A cell's grade id, or its place counted from 1."""
+    return notebook.cells[number].metadata.get("nbgrader", {}).get("grade_id", f"cell {number + 1}")
 
 
 def _comes_from_blank(error, unanswered):

@@ -89,6 +89,21 @@ def test_a_blank_is_named_once_and_not_again_by_each_cell_that_uses_it():
     assert len(handin.failing(lesson(own, uses))) == 1
 
 
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("while True:\n    pass", "cell 3 takes more than 3 s; look for a loop that does not end."),
+        ("import os\nos._exit(1)", "cell 3 ends the kernel; look for exit(), or for a tensor that no memory holds."),
+    ],
+)
+def test_a_cell_that_does_not_come_back_is_named_with_what_failed_above_it(source, sentence, monkeypatch):
+    monkeypatch.setattr(handin, "CELL_SECONDS", 3)
+    cells = new_markdown_cell("# A title"), new_code_cell("1 / 0"), new_code_cell(source), new_code_cell("2 / 0")
+    above, itself = handin.failing(lesson(*cells))
+    assert above.startswith("cell 2 fails.") and "ZeroDivisionError" in above
+    assert itself == f"{sentence} The cells below it were not run."
+
+
 def test_command_ends_with_status(tmp_path):
     ready, blank, damaged = tmp_path / "ready.ipynb", tmp_path / "blank.ipynb", tmp_path / "damaged.ipynb"
     nbformat.write(lesson(RIGHT, test_cell()), ready)

@@ -13,6 +13,7 @@ ROW = "display:flex;flex-wrap:wrap;gap:4px 12px;align-items:flex-start"
 # F.scaled_dot_product_attention is broken where a narrow or enlarged page has no room for it.
 BROKEN = "overflow-wrap:anywhere"
 LINES = f"line-height:1.4;min-height:4.2em;{BROKEN}"
+SHRINKING = "max-width:100%;height:auto"
 WARNING = "border-left:4px solid #D55E00;padding-left:8px;margin:0"
 
 
@@ -30,7 +31,8 @@ def live_status(frame):
 def static_page(frame, title):
     """The whole frame without scripts, styles of a theme, or SVG; says how to make it live."""
     panels = "".join(
-        f'<img src="{to_png(panel)}" width="{panel.width}" height="{panel.height}" alt="{escape(panel.alt)}">'
+        f'<img src="{to_png(panel)}" width="{panel.width}" height="{panel.height}" style="{SHRINKING}" '
+        f'alt="{escape(panel.alt)}">'
         for panel in frame.panels
     )
     return (
@@ -42,7 +44,7 @@ def static_page(frame, title):
 
 def sentences(frame):
     problem = f'<p style="{WARNING}"><strong>{escape(frame.problem)}</strong></p>' if frame.problem else ""
-    summary = f'<p style="margin:0">{escape(frame.summary)}</p>' if frame.summary else ""
+    summary = f'<p style="margin:0 0 4px">{escape(frame.summary)}</p>' if frame.summary else ""
     return problem + summary
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 COLOURS = {"blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "pink": "#CC79A7", "sky": "#56B4E9"}
 TEXT_SIZE = 11
+DASHES = (4, 3)  # pixels of a dashed line that are drawn, and that are left out
 TABLE_SIZE = 255  # shades; index 255 of a tile's colour table is transparent
 
 

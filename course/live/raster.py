@@ -4,9 +4,10 @@ from functools import cache, singledispatch
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from course.live.picture import COLOURS, Box, Disc, Labels, Line, Text, Tile
+from course.live.picture import COLOURS, DASHES, Box, Disc, Labels, Line, Text, Tile
 from course.live.tiles import png_url, tile_image
 
 SCALE = 2  # pixels of the image for one of the panel, so that text stays sharp
@@ -65,9 +66,19 @@ def _(mark: Labels, image):
 
 @paint_mark.register
 def _(mark: Line, image):
-    points = [scaled(x, y) for x, y in mark.points]
     colour, width = paint(mark.colour, mark.faint), max(1, round(mark.width * SCALE))
-    ImageDraw.Draw(image).line(points, colour, width, joint="curve")
+    for points in dashes(mark.points) if mark.dashed else (mark.points,):
+        ImageDraw.Draw(image).line([scaled(*point) for point in points], colour, width, joint="curve")
+
+
+def dashes(points):
+    """The dashes of a line through points (N, 2), one after the other, each the points (n, 2) that it leads through."""
+    points = np.asarray(points, dtype=float)
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))))  # way from the start, (N,)
+    for start in np.arange(0.0, along[-1], sum(DASHES)):
+        end = min(start + DASHES[0], along[-1])
+        ways = np.array([start, *along[(along > start) & (along < end)], end])
+        yield np.column_stack([np.interp(ways, along, points[:, axis]) for axis in (0, 1)])
 
 
 @paint_mark.register

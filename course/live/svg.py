@@ -3,7 +3,7 @@
 from functools import singledispatch
 from html import escape
 
-from course.live.picture import COLOURS, TEXT_SIZE, Box, Disc, Labels, Line, Text, Tile
+from course.live.picture import COLOURS, DASHES, TEXT_SIZE, Box, Disc, Labels, Line, Text, Tile
 from course.live.tiles import png_url, tile_image
 
 BASELINE = 4  # pixels from the middle of a line of text to what its letters stand on
@@ -57,7 +57,7 @@ def turned(mark):
 @mark_svg.register
 def _(mark: Line):
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
-    dashes = ' stroke-dasharray="4 3"' if mark.dashed else ""
+    dashes = f' stroke-dasharray="{DASHES[0]} {DASHES[1]}"' if mark.dashed else ""
     faint = ' stroke-opacity="0.4"' if mark.faint else ""
     return (
         f'<polyline points="{points}" fill="none" stroke="{paint(mark.colour)}" stroke-width="{mark.width:g}"'

@@ -11,7 +11,7 @@ from PIL import Image
 from course.live.charts import Axes, labelled, matrix, nice_ticks
 from course.live.page import live_status, static_page
 from course.live.picture import Box, Disc, Frame, Labels, Line, Panel, Text, Tile, shades
-from course.live.raster import SCALE, font, to_png
+from course.live.raster import SCALE, dashes, font, to_png
 from course.live.svg import to_svg
 from course.live.tiles import png_url, tile_image
 
@@ -74,6 +74,22 @@ def test_png_has_every_mark():
         drawn = decode(to_png(ALL_MARKS._replace(marks=(mark,)))).convert("RGB")
         assert drawn.size == (120, 80)
         assert drawn.tobytes() != empty.tobytes(), mark
+
+
+def test_dashes_are_dashes_in_the_picture_too():
+    points = ((5, 20), (30, 20), (55, 20))
+    solid, dashed = (
+        decode(to_png(Panel(60, 40, (Line(points, "orange", 2, dashed=dashed),), "line"))).convert("RGB")
+        for dashed in (False, True)
+    )
+    inked = [sum(image.getpixel((x, 40)) != (255, 255, 255) for x in range(120)) for image in (solid, dashed)]
+    assert 0.4 < inked[1] / inked[0] < 0.8
+
+
+def test_dashes_go_round_corners_and_are_as_long_as_they_are():
+    (first, second, *_) = dashes(((0, 0), (2, 0), (2, 20)))
+    assert first.tolist() == [[0, 0], [2, 0], [2, 2]]
+    assert second.tolist() == [[2, 5], [2, 9]]
 
 
 def test_an_unknown_mark_is_refused_by_name():
