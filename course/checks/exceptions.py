@@ -28,6 +28,7 @@ ARGUMENTS = (
 )
 ONE_NUMBER = "One number is wanted here, not an array of many: np.sin takes whole arrays, math.sin does not."
 LAST = "Call the function yourself on a small input and print the shapes along the way."
+FRACTIONS = "Whole numbers hold neither fractions nor -inf: start from floats, as 2.0 ** ... and torch.arange(3.0) do."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
 IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
 BY_TEXT = {
@@ -39,6 +40,7 @@ BY_TEXT = {
     "values to unpack": "The names left of = and the values right of it differ in number: print those values.",
     "is invalid for input of size": RESHAPED,
     "cannot reshape array of size": RESHAPED,
+    "too many indices": "More indices stand in the brackets than the value has axes: print its shape.",
     "inhomogeneous": "The rows that become one array differ in length: print them, and start each call with no rows.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
@@ -60,6 +62,11 @@ BY_TEXT = {
     "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
     "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
     "is out of bounds for": "An index is beyond the end of its axis, the size minus 1; or is another axis meant?",
+    "Dimension out of range": "There is no such axis: -1 and -2 are the last two, whatever stands before them.",
+    "heads, 0 to": "Heads count from 0: range(layer.num_heads) has them all.",
+    "without overflow": FRACTIONS,
+    "to negative integer powers": FRACTIONS,
+    "division by zero": "A divisor is 0 for these sizes: print it, and hold it against the formula.",
     "'key' and 'value'": "In self-attention x is query, key and value: hand it over three times.",
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
@@ -150,7 +157,7 @@ def hint_for(error):
 
 def _within_method(error):
     """A hint for a name that is missing in a method, where self or __init__ has it; None for no idea."""
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    frames = _frames(error)
     owner, name = frames[-1].f_locals.get("self") if frames else None, error.name
     if owner is None or name is None:
         return None
@@ -173,6 +180,17 @@ def _instead_of(error):
     # In a layer of the student's, q_proj is not out_proj misspelt: only a slip of the pen counts.
     if close := get_close_matches(name, public, 1, cutoff=0.8 if own else 0.6):
         return f"There is no {name}: perhaps {close[0]} is meant."
-    if own:
+    if own and any(frame.f_locals.get("self") is owner for frame in _frames(error) if not _is_lookup(frame)):
         return f"self.{name} is never made: __init__ must give it the name that forward uses."
+    if own:
+        return f"The layer has no {name}: its parts are {', '.join(part for part, _ in owner.named_children())}."
     return None
+
+
+def _frames(error):
+    return [frame for frame, _ in walk_tb(error.__traceback__)]
+
+
+def _is_lookup(frame):
+    """Whether a frame is torch's own search for an attribute of a layer."""
+    return frame.f_code.co_name == "__getattr__"

@@ -35,6 +35,41 @@ def test_a_name_without_self_is_told_from_a_name_that_nobody_made():
     assert "self." not in hint_for(unknown.value)
 
 
+def test_an_attribute_of_a_given_layer_is_told_from_one_that_init_forgot():
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q_proj, self.out_proj = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.scale * x
+
+    with pytest.raises(AttributeError) as forgotten:
+        Layer()(torch.zeros(1))
+    with pytest.raises(AttributeError) as given:
+        Layer().query.weight  # noqa: B018
+    assert "self.scale is never made" in hint_for(forgotten.value)
+    assert "its parts are q_proj, out_proj" in hint_for(given.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: torch.zeros(2, 2).diagonal(0, 2, 3), "There is no such axis"),
+        (
+            lambda: torch.zeros(2, dtype=torch.long).masked_fill(torch.tensor([True, False]), -math.inf),
+            "start from floats",
+        ),
+        (lambda: np.arange(3) ** -2, "start from floats"),
+        (lambda: 1 / 0, "A divisor is 0"),
+    ],
+)
+def test_numbers_and_axes_that_do_not_exist_are_named(call, words):
+    with pytest.raises(Exception) as raised:
+        call()
+    assert words in hint_for(raised.value)
+
+
 def _branch(ready):
     if ready:
         value = 1
@@ -47,6 +82,7 @@ RAISING = {
     "a branch that did not run": (lambda: _branch(False), "a branch or a loop that did not run"),
     "a text raised": (lambda: exec("raise 'ValueError'"), "raise wants an exception"),
     "reshaped to other sizes": (lambda: np.zeros(6).reshape(4, 2), "must multiply to the number of entries"),
+    "more indices than axes": (lambda: torch.ones(2, 3)[:, :, 0], "than the value has axes"),
     "rows of different lengths": (lambda: np.array([[1.0], [1.0, 2.0]]), "differ in length"),
     "math of an array": (lambda: math.sin(np.ones(3)), "math.sin does not"),
     "item of many": (lambda: torch.ones(2).item(), "reduce it first"),
@@ -73,7 +109,10 @@ def test_what_libraries_raise_gets_a_hint_of_its_own(case):
 def test_only_a_slip_of_the_pen_is_taken_for_another_name_of_a_layer():
     layer = torch.nn.Module()
     layer.out_proj = torch.nn.Linear(1, 1)
-    for name, hint in (("q_proj", "self.q_proj is never made"), ("out_porj", "perhaps out_proj is meant")):
+    for name, hint in (
+        ("q_proj", "The layer has no q_proj: its parts are out_proj"),
+        ("out_porj", "perhaps out_proj is meant"),
+    ):
         with pytest.raises(AttributeError) as raised:
             getattr(layer, name)
         assert hint in hint_for(raised.value)
