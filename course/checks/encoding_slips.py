@@ -158,6 +158,8 @@ def mistaken_sums(x):
     )
     yield once, (x + pe) / 2
     yield once, x + pe / width**0.5
+    yield once, x + pe * width**0.5
+    yield "The sum is returned as it is: no normalisation behind it.", torch.nn.functional.layer_norm(x + pe, (width,))
     yield once, torch.nn.functional.normalize(x, dim=-1) + pe
     for hint, wrong in (*mistaken_tables(time, width), *(mistaken_odd_tables(time, width) if width % 2 else ())):
         yield f"In the encoding: {hint}", x + torch.as_tensor(wrong.copy(), dtype=x.dtype)
