@@ -28,9 +28,9 @@ def self_score(weights):
 
 
 def delimiter_score(weights, tokens, delimiters=DELIMITERS):
-    """Mean attention to the tokens that are delimiters, taken together."""
+    """Mean attention to the tokens that are delimiters, taken together. ValueError unless each key has a token."""
     chosen = [place for place, token in enumerate(tokens) if token in delimiters]
-    return torch.as_tensor(weights)[..., chosen].sum(-1).mean(-1)
+    return with_tokens(weights, tokens)[..., chosen].sum(-1).mean(-1)
 
 
 def entropy(weights):
@@ -40,11 +40,22 @@ def entropy(weights):
 
 
 def attention_between(weights, tokens, query, key):
-    """Attention (...) from the first ``query`` among the tokens to the first ``key``. ValueError without one."""
+    """Attention (...) from the first ``query`` among the tokens to the first ``key``.
+
+    ValueError without one, and unless each key has a token.
+    """
     for token in (query, key):
         if token not in tokens:
             raise ValueError(f"token {token!r} is not in the sentence: it has {', '.join(tokens)}")
-    return torch.as_tensor(weights)[..., tokens.index(query), tokens.index(key)]
+    return with_tokens(weights, tokens)[..., tokens.index(query), tokens.index(key)]
+
+
+def with_tokens(weights, tokens):
+    """The weights as a tensor. ValueError when there are more or fewer tokens than keys."""
+    weights = torch.as_tensor(weights)
+    if len(tokens) != weights.shape[-1]:
+        raise ValueError(f"{len(tokens)} tokens for {weights.shape[-1]} keys: one for each is wanted")
+    return weights
 
 
 def describe_head(weights, tokens):

@@ -65,7 +65,9 @@ class MiniLM:
         return ["[CLS]", *self.known(tokens), "[SEP]"]
 
     def known(self, tokens):
-        """The tokens, if the slice has them all."""
+        """The tokens, if the slice has them all; ValueError when it lacks one, TypeError for text in their place."""
+        if isinstance(tokens, str):
+            raise TypeError(f"tokens is the text {tokens!r}: cut it with tokenise first")
         unknown = [token for token in tokens if token not in self.words]
         if unknown:
             raise ValueError(f"{', '.join(unknown)}: not among the {len(self.words)} words of the slice, take others")

@@ -69,3 +69,11 @@ def test_a_head_in_words():
 def test_a_token_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(ValueError, match=r"'cat' is not in the sentence: it has \[CLS\], dog"):
         scores.attention_between(shifted(0), TOKENS, "dog", "cat")
+
+
+@pytest.mark.parametrize(
+    "score", [scores.delimiter_score, lambda weights, tokens: scores.attention_between(weights, tokens, "dog", "dog")]
+)
+def test_tokens_of_another_sentence_are_refused(score):
+    with pytest.raises(ValueError, match="4 tokens for 3 keys: one for each is wanted"):
+        score(shifted(0, size=3), TOKENS)

@@ -132,6 +132,11 @@ def test_a_changed_byte_is_noticed(tmp_path):
         load_minilm(tmp_path)
 
 
+def test_text_in_the_place_of_tokens_is_refused(minilm):
+    with pytest.raises(TypeError, match="tokens is the text 'dog bites man': cut it with tokenise first"):
+        minilm.embed("dog bites man")
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "version https://git-lfs"])
 def test_a_damaged_checksum_is_noticed(tmp_path, text):
     (copy_of_the_data(tmp_path) / "minilm_slice.json").write_text(text, encoding="utf-8")

@@ -37,10 +37,10 @@ module                 student_function                                parameter
 =====================  ==============================================  ==============================================
 
 What ``explore`` returns shows itself as sliders where a kernel and a front end are at work, and as a
-picture with its text everywhere else. It is driven without a front end by ``set(**parameters)``, which
-returns the explorer; ``parameters`` is the present state, ``summary`` what the picture shows in one or
-two sentences, ``problem`` the sentence that says what is wrong (None when nothing is), and ``svg`` the
-picture.
+picture with its text everywhere else; what is wrong stands above either. It is driven without a front
+end by ``set(**parameters)``, which returns the explorer; ``parameters`` is the present state, ``summary``
+what the picture shows in one or two sentences, ``problem`` the sentence that says what is wrong (None
+when nothing is), and ``svg`` the picture.
 """
 
 EXPLORERS = (

@@ -104,6 +104,21 @@ def test_what_is_wrong_stands_between_the_controls_and_the_picture(module):
     assert page.index("Your &lt;lambda&gt; raised") < page.index("<img")
 
 
+def test_a_fault_of_the_explorer_itself_is_a_sentence_and_the_next_move_is_made(module, monkeypatch):
+    explorer = module.explore()
+    kind = module.PARAMETERS[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(explorer, "_make_frame", lambda **state: {}["nothing"])
+        assert explorer.set(**{kind.name: kind.low}).problem.startswith("This explorer failed with KeyError: 'nothing'")
+    assert explorer.set(**{kind.name: kind.default}).problem is None
+
+
+def test_its_text_names_the_state_and_what_it_shows(module):
+    explorer = module.explore()
+    assert repr(explorer).startswith(f"{explorer.title}: {module.PARAMETERS[0].name}=")
+    assert repr(explorer).endswith(explorer.summary)
+
+
 def test_set_returns_the_explorer_and_keeps_the_state(module):
     name = module.PARAMETERS[0].name
     value = module.PARAMETERS[0].high
