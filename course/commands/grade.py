@@ -58,22 +58,9 @@ def run(assignments, students, question, jobs, scheduler, force, course_dir, sto
             f"There is no gradebook at {shown(database_of(course))} yet; "
             "release the assignment first with `make release`."
         )
-    if not scheduler:
-        prepare_sandbox(course)
     jobs = jobs or len(os.sched_getaffinity(0))
     with open_gradebook(course) as gradebook:
         return grade_class(course, gradebook, assignments, students, jobs, Bar, force, question, stop, scheduler)
-
-
-def prepare_sandbox(course):
-    """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
-    from course.grading.many.readiness import get_ready
-    from course.grading.sandbox.availability import SandboxUnavailable
-
-    try:
-        get_ready(course)
-    except SandboxUnavailable as reason:
-        raise Trouble(str(reason)) from reason
 
 
 def summary(outcome):

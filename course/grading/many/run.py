@@ -19,6 +19,7 @@ from course.grading.many.folders import Folders
 from course.grading.many.grader import Grader
 from course.grading.many.pool import Pool
 from course.grading.many.question import limited, question_ids
+from course.grading.many.readiness import get_ready
 from course.grading.many.store import Store
 from course.grading.many.submissions import (
     lesson_digest,
@@ -27,6 +28,7 @@ from course.grading.many.submissions import (
     settings_of,
     student_folders,
 )
+from course.grading.sandbox.availability import SandboxUnavailable
 from course.grading.stopping import Stop
 from course.trouble import Trouble
 
@@ -164,6 +166,8 @@ def grade_class(
             raise Trouble(f"The course folder cannot be read ({error}); nothing was changed.") from error
         if not todo:
             return outcome
+        if not scheduler:
+            prepare_sandbox(course)
         stop.begun = True
         if scheduler:
             pool = Cluster(course, class_.assignments, scheduler)
@@ -176,6 +180,14 @@ def grade_class(
         finally:
             pool.stop()
         return outcome
+
+
+def prepare_sandbox(course):
+    """Make sure of the sandbox before anything changes, and start the warm process that all forks come from."""
+    try:
+        get_ready(course)
+    except SandboxUnavailable as reason:
+        raise Trouble(str(reason)) from reason
 
 
 def keep(class_, submission, result, outcome, progress):
