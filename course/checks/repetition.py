@@ -15,20 +15,35 @@ class Repeatable:
     """A candidate, or a layer that one built, whose first and last call are remembered. All else is handed on."""
 
     def __init__(self, subject):
-        self.subject, self.calls, self.layers = subject, [], []
+        self.subject, self.first, self.last, self.layers = subject, None, None, []
 
     def __getattr__(self, name):
         return getattr(self.subject, name)
 
     def __call__(self, *arguments, **keywords):
-        return self.observe(*arguments, **keywords)[0]
+        given = self._given(arguments, keywords)
+        result = self.subject(*arguments, **keywords)
+        self._keep(given, result)
+        return result
 
     def observe(self, *arguments, **keywords):
         """As the subject's own, and remembered."""
-        given = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        given = self._given(arguments, keywords)
         result, after = self.subject.observe(*arguments, **keywords)
-        self.calls = [*self.calls[:1], (*given, _copy(result))]
+        self._keep(given, result)
         return result, after
+
+    def _given(self, arguments, keywords):
+        """What a call gets, copied for the first one: a check may write into it, and so may the student's code."""
+        if self.first is not None:
+            return arguments, keywords
+        return independent(arguments), {key: independent(value) for key, value in keywords.items()}
+
+    def _keep(self, given, result):
+        if self.first is None:
+            self.first = (*given, _numbers(result))
+        else:
+            self.last = (*given, result)
 
     def build(self, *arguments, **keywords):
         """As the candidate's own; the layer's calls are remembered too."""
@@ -49,7 +64,7 @@ class Repeatable:
 
     def _changed(self, method, *arguments):
         """Call a layer's method behind which other results are right."""
-        self.calls = []
+        self.first = self.last = None
         getattr(self.subject, method)(*arguments)
         return self
 
@@ -57,23 +72,24 @@ class Repeatable:
         """A hint where the last call, or the first made once more, shows that results are not made anew; else None."""
         if self.layers:
             return self.layers[-1].complaint()
-        if not self.calls:
+        if self.first is None:
             return None
-        arguments, keywords, first = self.calls[0]
-        *others, last = self.calls[-1]
-        if len(self.calls) > 1 and not same(others, [arguments, keywords]) and _is_telling(first) and same(last, first):
-            return EARLIER
+        arguments, keywords, first = self.first
+        if self.last is not None and _is_telling(first):
+            *others, last = self.last
+            if same(_numbers(last), first) and not same(others, [arguments, keywords]):
+                return EARLIER
         try:
             again = self.subject.once_more(*arguments, **keywords)
         except CheckFailed as failure:
             return UNSTEADY if type(failure) is CheckFailed else None  # no answer at all is another matter
-        return None if same(_copy(again), first) else UNSTEADY
+        return None if same(_numbers(again), first) else UNSTEADY
 
 
-def _copy(result):
+def _numbers(result):
     """The numbers of a result as they are now: the student's code may write into it later. None for anything else."""
     if isinstance(result, tuple | list):
-        return [_copy(item) for item in result]
+        return [_numbers(item) for item in result]
     try:
         return as_array(result)
     except Exception:  # a result may be as odd as can be, and it is for the checks to say so
