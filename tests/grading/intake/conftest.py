@@ -8,6 +8,7 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course.grading.intake import Assignment, settle
+from tests.grading.conftest import nbgrader_mark
 
 NAME = "02_how_it_works"
 TESTS = ["test_double", "test_half", "test_Scaler_one", "test_Scaler_many", "test_letter_question"]
@@ -40,19 +41,13 @@ letter_question = "B"
 ### END SOLUTION"""
 
 
-def nbgrader_metadata(grade_id, **flags):
-    """Cell metadata as nbgrader writes it."""
-    plain = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3}
-    return {"nbgrader": {**plain, "grade_id": grade_id, **flags}}
-
-
 def _solution(name, text):
-    return new_code_cell(text, metadata=nbgrader_metadata(name, solution=True))
+    return new_code_cell(text, metadata=nbgrader_mark(name, solution=True))
 
 
 def _test(name, visible, hidden, points):
     text = f"{visible}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
-    return new_code_cell(text, metadata=nbgrader_metadata(name, grade=True, locked=True, points=points))
+    return new_code_cell(text, metadata=nbgrader_mark(name, grade=True, locked=True, points=points))
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +81,7 @@ def _small_lesson():
         _test("test_letter_question", "assert letter_question in 'ABC'", "assert letter_question == 'B'", 1),
         new_markdown_cell(
             "What changed, and why?\n### BEGIN MARK SCHEME\nThe factor.\n### END MARK SCHEME",
-            metadata=nbgrader_metadata("interpretation", locked=True, task=True, points=5),
+            metadata=nbgrader_mark("interpretation", locked=True, task=True, points=5),
         ),
         new_markdown_cell("*Your answer here.*", metadata={"course": {"answer_to": "interpretation"}}),
         new_markdown_cell("## The end"),

@@ -19,6 +19,7 @@ from course.commands.grade import command
 from course.grading.coursefolder import open_course
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from tests.grading.conftest import nbgrader_mark
 from tests.grading.many.dask_programs import scheduler
 from tests.grading.many.postgres import Server, programs
 from tests.grading.sandbox.conftest import solution
@@ -31,18 +32,17 @@ STUBS = {name: f'{name} = ""\n### BEGIN SOLUTION\n{text}\n### END SOLUTION' for 
 
 
 def examination(name, letter):
-    mark = {"grade_id": f"test_{name}", "solution": False, "grade": True, "locked": True, "schema_version": 3}
     reasons = {"A": "So A.", "B": "So B."}
     source = f'question = Question("{name}", letters="AB")\nquestion.key("{letter}", {reasons})\nquestion.run()'
-    return new_code_cell(source, metadata={"nbgrader": {**mark, "points": 2}})
+    return new_code_cell(source, metadata=nbgrader_mark(f"test_{name}", grade=True, locked=True, points=2))
 
 
 def lesson(answers):
-    essay = {"grade_id": "essay", "solution": True, "grade": True, "locked": False, "schema_version": 3, "points": 3}
+    essay = nbgrader_mark("essay", solution=True, grade=True, points=3)
     cells = [new_markdown_cell("# Lesson"), new_code_cell(IMPORTS, id="imports")]
     for name, letter in (("one", "A"), ("two", "B")):
         cells += [solution(name, answers[name]), examination(name, letter)]
-    cells.append(new_markdown_cell(answers.get("essay", "Write here."), metadata={"nbgrader": essay}))
+    cells.append(new_markdown_cell(answers.get("essay", "Write here."), metadata=essay))
     return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
 

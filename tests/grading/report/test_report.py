@@ -17,6 +17,7 @@ from course.commands.report import command
 from course.grading.report.gather import exercise_of, failure_message
 from course.grading.report.sections import section_of_exercises, taught_sections
 from course.grading.report.timing import active_minutes
+from tests.grading.conftest import nbgrader_mark
 
 LESSON = "02_how_it_works"
 
@@ -230,8 +231,7 @@ def test_a_part_belongs_to_its_exercise(cell, exercise):
 
 def test_an_exercise_is_taught_where_its_headings_say(tmp_path):
     def solution(name):
-        mark = {"grade_id": name, "grade": False, "solution": True, "locked": False, "schema_version": 3, "task": False}
-        return new_code_cell("pass", metadata={"nbgrader": mark})
+        return new_code_cell("pass", metadata=nbgrader_mark(name, solution=True))
 
     cells = [
         new_markdown_cell("# Lesson 1"),
@@ -252,11 +252,13 @@ def test_an_exercise_is_taught_where_its_headings_say(tmp_path):
 
 
 def test_what_an_earlier_lesson_writes_is_taught_there(tmp_path):
-    mark = {"grade_id": "f", "grade": False, "solution": True, "locked": False, "schema_version": 3, "task": False}
     books = {
         "01_first": [new_markdown_cell("# One\n## Start"), new_code_cell("def f(x):\n    return x")],
         "02_second": [new_markdown_cell("# Two\n## Middle"), new_code_cell("class f:\n    pass")],
-        "03_third": [new_markdown_cell("# Three\n## End"), new_code_cell("pass", metadata={"nbgrader": mark})],
+        "03_third": [
+            new_markdown_cell("# Three\n## End"),
+            new_code_cell("pass", metadata=nbgrader_mark("f", solution=True)),
+        ],
         "04_fourth": [new_markdown_cell("# Four\n## After"), new_code_cell("def f(x):\n    return x")],
     }
     for name, cells in books.items():

@@ -7,6 +7,7 @@ from traitlets.config import Config
 
 from course.grading.sandbox.execute import SandboxedExecute
 from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel
+from tests.grading.conftest import nbgrader_mark
 
 MIB = 1024**2
 
@@ -84,13 +85,11 @@ def own_kernel(mortal_kernel):
 
 
 def solution(name, source):
-    mark = {"grade_id": name, "solution": True, "grade": False, "locked": False, "schema_version": 3}
-    return new_code_cell(source, metadata={"nbgrader": mark})
+    return new_code_cell(source, metadata=nbgrader_mark(name, solution=True))
 
 
 def check(name, source):
-    mark = {"grade_id": f"test_{name}", "solution": False, "grade": True, "locked": True, "schema_version": 3}
-    return new_code_cell(source, metadata={"nbgrader": {**mark, "points": 2}})
+    return new_code_cell(source, metadata=nbgrader_mark(f"test_{name}", grade=True, locked=True, points=2))
 
 
 class Graded:
