@@ -41,6 +41,13 @@ def command(assignments, platform, template, roster, absent_as_zero, feedback, t
         grades = read_grades(gradebook, names, people)
     if not grades.graded():
         raise Trouble("Nothing has been graded yet, so there is nothing to export; grade first.")
+    graded = sorted({student for student, _ in grades.results})
+    if people and not set(graded) & set(people.students):
+        theirs, ours = next(iter(people.students)), graded[0]
+        raise Trouble(
+            f"No student of the roster {roster} is in the gradebook: ids in it are like {theirs!r}, and in the gradebook "
+            f"like {ours!r}; give the roster that `course collect` had."
+        )
     names = list(assignments) or grades.graded()
     target = Path(to or Path(course.root, "exports"))
     try:

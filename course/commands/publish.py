@@ -54,5 +54,6 @@ def command(folder, course_dir):
     try:
         publish(root, target)
     except OSError as error:
-        raise Trouble(f"{folder} was not written to its end ({error}); mend this and run it again.") from error
+        reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error  # one file's of many
+        raise Trouble(f"{folder} was not written to its end ({reason}); mend this and run it again.") from error
     click.echo(f"{folder} holds what students may see. Commit it, tag it with the version, and push.")

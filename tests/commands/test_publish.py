@@ -1,6 +1,7 @@
 """``course publish``: students' folder holds lessons and package, and nothing that gives an answer away."""
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -65,6 +66,17 @@ def test_a_folder_that_is_no_course_is_told_what_it_lacks(tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: {tmp_path} is not a whole course folder: it lacks release, course, ")
     assert not (tmp_path / "students").exists()
+
+
+def test_a_full_disk_is_said_once_and_not_for_each_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise shutil.Error([("here", "there", "[Errno 28] No space left on device: 'there'")] * 40)
+
+    monkeypatch.setattr("course.commands.publish.publish", full)
+    result = CliRunner().invoke(command, [str(tmp_path / "students"), "--course-dir", str(ROOT)])
+    assert result.exit_code == 2
+    assert "was not written to its end ([Errno 28] No space left on device: 'there');" in result.stderr
+    assert result.stderr.count("No space left") == 1
 
 
 def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(tmp_path):

@@ -74,6 +74,14 @@ def test_a_folder_can_be_named(export):
     assert (export.folder / "grades" / "grades_plain.csv").is_file()
 
 
+def test_a_roster_with_other_ids_is_refused(export):
+    roster = export.folder / "roster.csv"
+    roster.write_text("student_id\nann.lee\n")
+    result, records = export("--roster", str(roster))
+    assert (result.exit_code, records) == (2, [])
+    assert "ids in it are like 'ann.lee', and in the gradebook like 's000'" in result.stderr
+
+
 def test_absent_as_zero(export):
     _, records = export("--absent-as-zero")
     assert {r["final_score"] for r in records if r["student_id"] == "s023"} == {"0"}
