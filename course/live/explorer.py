@@ -7,7 +7,7 @@ import threading
 from IPython import get_ipython
 
 from course.live.page import live_picture, static_page
-from course.live.parameters import changed, checked, mended, start
+from course.live.parameters import changed, checked, mended, start, written
 from course.live.picture import Frame
 from course.live.saving import WIDGET_VIEW
 from course.live.student import computing, describe
@@ -115,7 +115,7 @@ class Explorer:
         return bundle
 
     def _text(self):
-        settings = ", ".join(f"{name}={value!r}" for name, value in self._state.items())
+        settings = ", ".join(f"{name}={written(value)}" for name, value in self._state.items())
         return f"{self.title}: {settings}. {' '.join(filter(None, (self.problem, self.summary)))}"
 
     def __repr__(self):

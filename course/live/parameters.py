@@ -108,6 +108,7 @@ class Row(Parameter):
         if value is None:
             return None
         wanted = f"give {len(self.entries)} weights from 0 to 1"
+        value = getattr(value, "detach", lambda: value)()  # torch warns of reading a number that wants its gradient
         try:
             row = tuple(float(weight) for weight in (value if not isinstance(value, str) else None))
         except (TypeError, ValueError, RuntimeError):  # the last of a tensor with more axes

@@ -117,6 +117,7 @@ def test_its_text_names_the_state_and_what_it_shows(module):
     explorer = module.explore()
     assert repr(explorer).startswith(f"{explorer.title}: {module.PARAMETERS[0].name}=")
     assert repr(explorer).endswith(explorer.summary)
+    assert "of type int" in repr(module.explore(**{module.PARAMETERS[0].name: 10**5000}))
 
 
 def test_set_returns_the_explorer_and_keeps_the_state(module):

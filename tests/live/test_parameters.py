@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from course.live.parameters import Choice, Flag, Order, Row, Whole, mended, start
 
@@ -21,6 +23,7 @@ ORDER = Order("order", "Order by hand")
         (FLAG, np.True_, True),
         (ROW, None, None),
         (ROW, [0, 1], (0.0, 1.0)),
+        (ROW, torch.tensor([0.0, 1.0], requires_grad=True), (0.0, 1.0)),
         (ORDER, None, None),
         (ORDER, "  ", None),
         (ORDER, "2, 0,1", (2, 0, 1)),
@@ -28,8 +31,9 @@ ORDER = Order("order", "Order by hand")
         (ORDER, np.array([1, 0]), (1, 0)),
     ],
 )
-def test_good_values_come_back_in_their_own_type(parameter, given, kept):
+def test_good_values_come_back_in_their_own_type_and_without_a_warning(parameter, given, kept, recwarn):
     assert parameter.check(given) == kept
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(
@@ -106,3 +110,25 @@ def test_unknown_names_are_refused_with_those_that_exist():
 def test_mending_leaves_good_values_alone():
     state = {"num_heads": 99, "mask": "causal", "order": "0 x"}
     assert mended((WHOLE, CHOICE, ORDER), state) == {"num_heads": 16, "mask": "causal", "order": None}
+
+
+@st.composite
+def anything(draw):
+    """A value of a kind that somebody might pass, right or wrong, also as an array or a tensor."""
+    plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=3)
+    value = draw(plain | st.lists(plain, max_size=4) | st.tuples(plain, plain) | st.dictionaries(st.text(), plain))
+    numbers = st.lists(st.floats(width=16) | st.integers(-9, 9), max_size=4)
+    array = draw(st.sampled_from([lambda: value, lambda: np.array(draw(numbers)), lambda: torch.tensor(draw(numbers))]))
+    return array()
+
+
+@given(st.sampled_from([WHOLE, CHOICE, FLAG, ROW, ORDER]), anything())
+def test_any_value_is_taken_in_its_own_type_or_refused_in_one_sentence(parameter, value):
+    try:
+        taken = parameter.check(value)
+    except ValueError as refused:
+        sentence = str(refused)
+        assert sentence.startswith(f"{parameter.name} ") and sentence.endswith(".")
+        assert len(sentence) < 200 and "\n" not in sentence
+    else:
+        assert parameter.check(taken) == taken

@@ -4,6 +4,8 @@ import threading
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from course.live.student import (
     Complaint,
@@ -92,6 +94,42 @@ def test_arguments_survive_a_function_that_changes_them():
 def test_what_is_no_array_of_the_right_kind_is_named(result, part):
     sentence = complaint(numbers, encode, result, (3, 2))
     assert sentence.startswith("Your encode ") and part in sentence
+
+
+class Hostile:
+    def __array__(self, *_, **__):
+        raise RuntimeError("never")
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text(max_size=3)
+KINDS = (
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
+    torch.int8,
+    torch.bool,
+    torch.complex64,
+)
+RESULTS = (
+    st.lists(PLAIN | st.lists(PLAIN, max_size=3), max_size=3)
+    | PLAIN
+    | st.dictionaries(st.text(), PLAIN)
+    | st.builds(lambda kind, shape: torch.ones(shape).to(kind), st.sampled_from(KINDS), st.lists(st.integers(0, 2)))
+    | st.builds(
+        lambda kind: np.ones(2, dtype=kind), st.sampled_from(["f2", "f8", "?", "u1", "c16", "O", "U1", "M8[s]"])
+    )
+    | st.sampled_from([Hostile(), encode, torch.nn.Linear(2, 2), torch.ones(2, device="meta"), np.ma.masked])
+)
+
+
+@given(RESULTS, st.sampled_from([(), (2,), (1, 2)]))
+def test_any_result_is_an_array_or_one_sentence(result, shape):
+    try:
+        array = numbers(encode, result, shape)
+    except Complaint as refused:
+        assert str(refused).startswith("Your encode returned ") and "\n" not in str(refused)
+    else:
+        assert array.shape == shape and array.dtype == np.float64 and np.isfinite(array).all()
 
 
 def test_rows_that_are_not_judged_may_be_nan():
