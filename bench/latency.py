@@ -1,8 +1,9 @@
 """How long a key press on a slider takes to become new pixels, in a real browser."""
 
-import statistics
+import math
 from typing import NamedTuple
 
+import numpy as np
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 # Counts a picture as new when an element with svg or img is put into the page, and as on the screen in
@@ -32,7 +33,7 @@ WATCH = """() => {
 
 
 class Latency(NamedTuple):
-    """Milliseconds from a key press to new pixels, over many presses, of which the first is one."""
+    """Milliseconds from a key press to new pixels, over many presses, of which the first is one; NaN without any."""
 
     first: float  # the first press after opening, which pays for whatever is made late
     median: float
@@ -70,5 +71,8 @@ def burst(page, steps, moves=60):
 
 
 def summarise(milliseconds, lost, settled):
-    cuts = statistics.quantiles(milliseconds, n=20, method="inclusive")
-    return Latency(milliseconds[0], statistics.median(milliseconds), cuts[-1], max(milliseconds), lost, settled)
+    """The Latency of presses that took so many milliseconds each."""
+    if not milliseconds:
+        return Latency(*[math.nan] * 4, lost, settled)
+    median, high = np.percentile(milliseconds, [50, 95])
+    return Latency(milliseconds[0], float(median), float(high), max(milliseconds), lost, settled)
