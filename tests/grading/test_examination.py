@@ -101,6 +101,13 @@ def test_a_disaster_in_an_exam_costs_its_own_exercise_only(wrecked, case):
     assert wrecked.points[test] == points
 
 
+def test_the_notebook_lists_the_tests_whose_answer_was_stopped(wrecked):
+    stopped = {event["cell"]: event["ending"] for event in wrecked.notebook.metadata.course_grading.stopped}
+    assert stopped[f"test_{name_of('endless loop')}"] == "time"
+    assert stopped[f"test_{name_of('end of the process')}"] == "died"
+    assert stopped[f"test_{name_of('fork bomb')}"] == "processes"
+
+
 def test_exercises_before_and_after_all_disasters_earn_their_points(wrecked):
     assert [wrecked.points["test_on_first"], wrecked.points["test_on_last"]] == [2, 2]
 
