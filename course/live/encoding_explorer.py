@@ -137,8 +137,10 @@ def describe(shown, position, offset, projected):
     """Two sentences with the numbers that stand out."""
     seq_len, d_model = shown.table.shape
     slow = int((shown.wavelengths > seq_len).sum())
-    waves = f"Of {counted(len(shown.wavelengths), 'wave')}, {slow or 'none'} {'is' if slow < 2 else 'are'} longer than "
-    waves += f"the {counted(seq_len, 'position')} shown."
+    waves = (
+        f"Of {counted(len(shown.wavelengths), 'wave')}, {slow or 'none'} {'is' if slow < 2 else 'are'} longer than "
+        f"the {counted(seq_len, 'position')} shown."
+    )
     if shown.residual is None:
         step = f"d_model {d_model} is odd: its last sine has no cosine to turn with, so no rotation makes the step."
     else:
