@@ -15,7 +15,7 @@ from torch import nn
 
 from course.checks import scratch
 from course.checks.compare import kind_of
-from course.checks.exceptions import hint_for, sentence
+from course.checks.exceptions import hint_for, in_brackets, sentence
 from course.checks.failure import CheckFailed
 from course.checks.state import fresh_state, later_state
 from course.encoding import sinusoidal_encoding
@@ -139,7 +139,8 @@ class Candidate:
             place = self.place(error)
             on_purpose = isinstance(error, ValueError) and "raise " in place
             hint = OWN_ERROR if on_purpose else hint_for(error)
-            raise CheckFailed(f"{self.name} raised {sentence(error)}{place}.", hint, general=True) from None
+            seen = f"{self.name}{in_brackets(arguments)} raised {sentence(error)}{place}."
+            raise CheckFailed(seen, hint, general=True) from None
 
     def raised_by(self, *arguments, **keywords):
         """The exception that a call raises, or None. CheckFailed when it is the stub's own."""

@@ -6,7 +6,7 @@ from inspect import signature
 from sys import stdlib_module_names
 from traceback import walk_tb
 
-from torch import nn
+from torch import Tensor, nn
 
 LONGEST_TEXT = 110  # characters of an exception's text in a sentence
 SHAPES_DO_NOT_FIT = (
@@ -91,6 +91,19 @@ def sentence(error):
         return type(error).__name__
     line = re.sub(r", with gufunc signature \S+", "", text[0])  # it says what NumPy expects, in NumPy's own notation
     return f"{type(error).__name__}: {line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + '…'}"
+
+
+def in_brackets(arguments):
+    """One or two arguments as they stand in a call, a tensor or an array by its shape; '' for any others."""
+    shapes = tuple(getattr(value, "shape", None) for value in arguments)
+    plain = all(type(value) is int or shape is not None for value, shape in zip(arguments, shapes, strict=True))
+    if not plain or not 0 < len(arguments) <= 2:
+        return ""
+    texts = (
+        str(value) if shape is None else f"{'tensor' if isinstance(value, Tensor) else 'array'} {tuple(shape)}"
+        for value, shape in zip(arguments, shapes, strict=True)
+    )
+    return f"({', '.join(texts)})"
 
 
 def message_in(seen):
@@ -183,7 +196,8 @@ def _instead_of(error):
     if own and any(frame.f_locals.get("self") is owner for frame in _frames(error) if not _is_lookup(frame)):
         return f"self.{name} is never made: __init__ must give it the name that forward uses."
     if own:
-        return f"The layer has no {name}: its parts are {', '.join(part for part, _ in owner.named_children())}."
+        parts = ", ".join(part for part, _ in owner.named_children())
+        return f"The layer has no {name}: {f'its parts are {parts}' if parts else 'print it to see what it has'}."
     return None
 
 

@@ -55,7 +55,7 @@ OUTCOMES = {
     "exit": ("import sys\ndef answer(x): sys.exit(0)", "a function ends with return"),
     "exception outside Exception": (
         "class Stop(BaseException): pass\ndef answer(x): raise Stop('here')",
-        "answer raised Stop: here",
+        "answer(array (3,)) raised Stop: here",
     ),
     "attribute misspelt": ("import numpy as np\ndef answer(x): return np.zero(3)", "perhaps zeros is meant"),
     "attribute of a plot": (
@@ -63,8 +63,13 @@ OUTCOMES = {
         "called set_xlabel(...)",
     ),
     "attribute never made": (
-        "from torch import nn\nlayer = nn.Linear(1, 1)\ndef answer(x): return layer.qkv(x)",
+        "from torch import nn\nclass Layer(nn.Module):\n    def forward(self, x): return self.qkv(x)\n"
+        "layer = Layer()\ndef answer(x): return layer(x)",
         "self.qkv is never made",
+    ),
+    "attribute that a given layer has not": (
+        "from torch import nn\nlayer = nn.Linear(1, 1)\ndef answer(x): return layer.qkv(x)",
+        "The layer has no qkv: print it",
     ),
     "package that is not there": ("def answer(x): import no_such_package", "That package is not here"),
     "unequal unpacking": ("def answer(x):\n    a, b = x", "differ in number"),
