@@ -45,8 +45,8 @@ def command(assignments, platform, template, roster, absent_as_zero, feedback, t
     if people and not set(graded) & set(people.students):
         theirs, ours = next(iter(people.students)), graded[0]
         raise Trouble(
-            f"No student of the roster {roster} is in the gradebook: ids in it are like {theirs!r}, and in the gradebook "
-            f"like {ours!r}; give the roster that `course collect` had."
+            f"No student of the roster {roster} is in the gradebook: ids in it are like {theirs!r}, and in the "
+            f"gradebook like {ours!r}; give the roster that `course collect` had."
         )
     names = list(assignments) or grades.graded()
     target = Path(to or Path(course.root, "exports"))
