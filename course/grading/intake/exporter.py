@@ -17,7 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import Autograde, NbGraderException
 
 from course.grading.intake import interrupted
-from course.grading.intake.folder import irregular_files, read_folder
+from course.grading.intake.folder import crowded, irregular_files, read_folder
 from course.grading.intake.gradebook import clear_scores, graded_ids
 from course.grading.intake.loading import load_assignment
 from course.grading.intake.places import Places
@@ -89,10 +89,11 @@ class IntakeExporter(NotebookExporter):
         interrupted.finish(mark)
 
     def _before_submission(self, notebooks, **about):
-        """Keep nbgrader, which copies a submission's other files, from following the links that are refused later."""
+        """Keep nbgrader, which copies a submission's other files, from those refused later: links and crowds."""
         folder = Path(notebooks[0]).parent
         interrupted.begin(self._places.mark(folder))
-        self._course.ignore = [*self._ignored, *(glob.escape(path.name) for path in irregular_files(folder))]
+        refused = [folder] if crowded(folder) else irregular_files(folder)
+        self._course.ignore = [*self._ignored, *(glob.escape(path.name) for path in refused)]
         if self._hooks[0]:
             self._hooks[0](notebooks=notebooks, **about)
 

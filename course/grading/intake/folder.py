@@ -2,11 +2,13 @@
 
 import os
 import stat
+from collections import Counter
 from pathlib import Path
 
 from course.grading.intake.choosing import LARGEST
 from course.grading.intake.verdicts import NotGradable, Remark
 
+MOST_FILES = 1_000  # in one folder; nbgrader, which copies them, takes the square of their number
 DEEPEST = 20  # folders below the submission's own; an unpacked archive has two or three
 
 
@@ -17,6 +19,11 @@ def read_folder(folder):
         raise NotGradable(
             f"The submission holds a link or a special file ({found[0].name!r}), and those are refused.",
             "Ask for the notebook itself.",
+        )
+    if crowd := crowded(folder):
+        raise NotGradable(
+            f"The submission holds {crowd} files in one folder, more than the {MOST_FILES} that are taken.",
+            "Ask for the notebook alone, without an environment or a data set beside it.",
         )
     files, remarks = {}, []
     paths = [path for path, _ in _entries(folder) if not _is_hidden(path.relative_to(folder))]
@@ -48,6 +55,12 @@ def irregular_files(folder):
     """Paths at or below the folder that are links, pipes, sockets or devices."""
     folder = Path(folder)
     return [folder] if folder.is_symlink() else [path for path, mode in _entries(folder) if not stat.S_ISREG(mode)]
+
+
+def crowded(folder):
+    """The number of files in the fullest folder, where it is more than are taken; else 0."""
+    fullest = max(Counter(path.parent for path, _ in _entries(folder)).values(), default=0)
+    return fullest if fullest > MOST_FILES else 0
 
 
 def _entries(folder, depth=0):

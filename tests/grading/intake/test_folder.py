@@ -71,3 +71,15 @@ def test_a_mark_of_another_user_s_process_means_none(tmp_path, monkeypatch):
     mark.write_text("1")
     monkeypatch.setattr(os, "kill", refuse)
     assert not interrupted.was_interrupted(mark)
+
+
+def test_a_crowd_of_files_in_one_folder_is_refused_in_a_sentence(write, monkeypatch):
+    monkeypatch.setattr(module, "MOST_FILES", 3)
+    with pytest.raises(NotGradable, match=r"holds 4 files in one folder, more than the 3 that are taken"):
+        read_folder(write({"a.ipynb": b"{}", **{f"env/{number}.py": b"" for number in range(4)}}))
+
+
+def test_as_many_files_as_are_taken_are_no_crowd(write, monkeypatch):
+    monkeypatch.setattr(module, "MOST_FILES", 3)
+    files, _ = read_folder(write({"a.ipynb": b"{}", **{f"data/{number}.csv": b"" for number in range(3)}}))
+    assert set(files) == {"a.ipynb"}

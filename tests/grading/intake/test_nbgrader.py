@@ -189,6 +189,17 @@ def test_links_and_devices_are_refused_and_nothing_behind_them_is_copied(course,
     assert (course.autograded("emil").parent / "data.txt").read_text() == "1 2 3"
 
 
+def test_nothing_of_a_crowd_of_files_is_copied(course, solved, monkeypatch):
+    monkeypatch.setattr("course.grading.intake.folder.MOST_FILES", 3)
+    copied = []
+    monkeypatch.setattr(shutil, "copy", lambda source, target: copied.append(source))
+    course.hand_in("anna", {f"{NAME}.ipynb": solved, **{f"{number}.csv": b"1" for number in range(4)}})
+    with pytest.raises(NbGraderException):
+        course.convert(Autograde)
+    assert "holds 5 files in one folder" in course.outcome("anna")["reason"]
+    assert not [path for path in copied if path.endswith(".csv")]
+
+
 def test_hooks_of_the_configuration_are_called_as_before(course, solved):
     calls = []
     for student in ("anna", "ben"):
