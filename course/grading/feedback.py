@@ -4,6 +4,7 @@ Preprocessors for ``GenerateFeedback.preprocessors``, and its exporter. A studen
 the points; never a hidden test's text, a mark scheme, a path of the instructor's machine, or a script at work.
 """
 
+import html
 import os
 import re
 import sys
@@ -133,6 +134,13 @@ class LegiblePage(CSSHTMLHeaderPreprocessor):
         return nb, resources
 
 
+def harmless(found):
+    """The address of a link made of Markdown, which is cleaned of HTML alone; "#" for one that runs a script."""
+    address = re.sub(r"[\x00-\x20]", "", html.unescape(found.group()))  # as browsers read it
+    scheme = re.match(r"([a-z][a-z0-9+.-]*):", address, re.IGNORECASE)
+    return found.group() if not scheme or scheme.group(1).lower() in ("http", "https", "mailto") else "#"
+
+
 class FeedbackExporter(HTMLExporter):
     """nbgrader's page in a language that it names, as wide as the telephone, and there before its formulas are.
 
@@ -151,7 +159,7 @@ class FeedbackExporter(HTMLExporter):
         head, body_tag, body = page.partition("<body")
         for theirs, ours in self.HEAD:
             head = head.replace(theirs, ours)
-        return head + body_tag + body, resources
+        return head + body_tag + re.sub(r'(?<=\bhref=")[^"]*', harmless, body), resources
 
 
 class SanitizeAnswers(SanitizeHTML):
@@ -159,6 +167,7 @@ class SanitizeAnswers(SanitizeHTML):
 
     def __init__(self, **keywords):
         super().__init__(**keywords)
+        self.enabled = True  # nbconvert's own are not unless a configuration says so
         self.tags = TAGS
         self.attributes = {"a": ["href", "title"], "img": ["src", "alt", "title"], "details": ["open"]}
 

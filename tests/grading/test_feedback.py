@@ -136,7 +136,7 @@ def page():
         exporter = FeedbackExporter(config=GenerateFeedback().config)
         for preprocessor in feedback_preprocessors():
             if preprocessor is not GetGrades:  # which asks the gradebook
-                exporter.register_preprocessor(preprocessor, enabled=True)
+                exporter.register_preprocessor(preprocessor)  # as nbgrader does
         about = {"notebook": "a", "assignment": "a", "student": "ada", "score": 0, "max_score": 0, "late_penalty": 0}
         resources = {"nbgrader": about | {"comments": {}}, "unique_key": "a", "metadata": {"name": "a"}}
         html, _ = exporter.from_notebook_node(new_notebook(cells=[new_markdown_cell(text)]), resources=resources)
@@ -157,3 +157,19 @@ def test_the_page_waits_for_no_network_and_its_formulas_can_be_read_without(page
     assert [script["src"] for script in soup.find_all("script", src=True) if not script.has_attr("defer")] == []
     assert r"$\sqrt{d_{head}}$" in soup.get_text() and "a_{ij} = x_i * y_j * z_k" in soup.get_text()
     assert soup.find_all("link", rel="stylesheet") == [] and soup.find_all("img", src=True) == []
+
+
+HOSTILE = """<script>alert(1)</script> <img src=x onerror=alert(1)> <a href='jav&#x09;ascript:alert(1)'>z</a>
+[x](javascript:alert(1)) <style>body{display:none}</style> <iframe src='javascript:alert(2)'></iframe>
+<div style='position:fixed'>over</div> <form action='//x'><input></form> <svg onload=alert(3)></svg>
+"""
+
+
+def test_nothing_that_a_student_wrote_runs_or_covers_the_page(page):
+    soup, empty = page(HOSTILE), page("nothing")
+    for tag in ("script", "style", "iframe", "svg", "form", "input"):
+        assert len(soup.find_all(tag)) == len(empty.find_all(tag)), tag
+    tags = soup.find_all(True)
+    assert not [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)]
+    assert not [tag for tag in tags if "script:" in tag.get("href", "") + tag.get("src", "")]
+    assert soup.find("div", string="over").attrs == {}
