@@ -4,6 +4,7 @@ import contextlib
 import functools
 import inspect
 import sys
+import threading
 
 import torch.nn.functional as F
 from torch import nn
@@ -96,11 +97,13 @@ def refusing():
     """Refuse, while the block runs, any call of ready-made attention or of a function of the course.
 
     Calls are seen as they happen, so an alias or an import inside the function makes no difference,
-    and neither does an ``except`` that swallows the refusal.
+    and neither does a thread of its own or an ``except`` that swallows the refusal.
     """
     before, watch, exhausted = sys.getprofile(), _Watch(), False
+    before_in_threads = threading.getprofile()
     hook = watch.profile
     with watch:
+        threading.setprofile(hook)  # in those that the answer starts
         sys.setprofile(hook)
         try:
             yield
@@ -110,5 +113,6 @@ def refusing():
         finally:
             taken_off = sys.getprofile() is not hook and not exhausted
             sys.setprofile(before)
+            threading.setprofile(before_in_threads)
             if watch.found or taken_off:
                 watch.note(watch.found or "sys.setprofile, which these checks need")

@@ -29,6 +29,12 @@ REFUSED = {
     "torch.ops, one kernel": (
         "def answer(x): return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default(*(x[None],) * 3)[0]"
     ),
+    "a thread of its own": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def answer(x):\n"
+        "    with ThreadPoolExecutor(1) as pool:\n"
+        "        return pool.submit(F.scaled_dot_product_attention, x, x, x).result()"
+    ),
     "a result swallowed by except": (
         f"def answer(x):\n    try:\n        return F.scaled_dot_product_attention(x, x, x)\n    except: pass\n{BY_HAND}"
     ),
