@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from bleach import clean
+from bleach.css_sanitizer import CSSSanitizer
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbconvert.preprocessors.sanitize import SanitizeHTML
@@ -30,6 +32,17 @@ TAGS = [  # what Markdown makes, and what the course's own outputs use
     *("figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "p", "pre", "s", "span", "strong"),
     *("sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 ]
+
+SCHEMES = ("http", "https", "mailto")
+PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,")  # no SVG: it can carry scripts
+ATTRIBUTES = ("title", "style")
+ATTRIBUTES_OF = {
+    "a": ("href",),
+    "img": ("src", "alt", "width", "height"),
+    "details": ("open",),
+    "th": ("scope", "colspan", "rowspan"),
+    "td": ("colspan", "rowspan"),
+}
 
 
 class HideTests(NbGraderPreprocessor):
@@ -138,7 +151,7 @@ def harmless(found):
     """The address of a link made of Markdown, which is cleaned of HTML alone; "#" for one that runs a script."""
     address = re.sub(r"[\x00-\x20]", "", html.unescape(found.group()))  # as browsers read it
     scheme = re.match(r"([a-z][a-z0-9+.-]*):", address, re.IGNORECASE)
-    return found.group() if not scheme or scheme.group(1).lower() in ("http", "https", "mailto") else "#"
+    return found.group() if not scheme or scheme.group(1).lower() in SCHEMES else "#"
 
 
 class FeedbackExporter(HTMLExporter):
@@ -162,6 +175,13 @@ class FeedbackExporter(HTMLExporter):
         return head + body_tag + re.sub(r'(?<=\bhref=")[^"]*', harmless, body), resources
 
 
+def is_allowed(tag, name, value):
+    """Whether a tag keeps an attribute; pictures in the page itself are those of explorers and plots."""
+    if re.search(r"data\s*:", value, re.IGNORECASE) and name != "alt":
+        return (tag, name) == ("img", "src") and bool(PICTURE.match(value))
+    return name in ATTRIBUTES or name in ATTRIBUTES_OF.get(tag, ())
+
+
 class SanitizeAnswers(SanitizeHTML):
     """Cleans HTML in outputs, and in text that the release does not hold word for word."""
 
@@ -169,7 +189,12 @@ class SanitizeAnswers(SanitizeHTML):
         super().__init__(**keywords)
         self.enabled = True  # nbconvert's own are not unless a configuration says so
         self.tags = TAGS
-        self.attributes = {"a": ["href", "title"], "img": ["src", "alt", "title"], "details": ["open"]}
+
+    def sanitize_html_tags(self, html_str):
+        """HTML with what is listed here alone; nbconvert's own would take out pictures that lie in the page."""
+        styles = CSSSanitizer()  # lets through colours, fonts and sizes, and nothing that covers the page
+        protocols = (*SCHEMES, "data")  # of which is_allowed takes pictures only
+        return clean(html_str, tags=self.tags, attributes=is_allowed, protocols=protocols, css_sanitizer=styles)
 
     def preprocess(self, nb, resources):
         self.released = released_texts(resources)
@@ -192,4 +217,5 @@ def released_texts(resources):
 
 def feedback_preprocessors():
     """nbgrader's own list for feedback, with ours before the page is made."""
-    return [GetGrades, LookAtNext, HideTests, HideMachine, SanitizeAnswers, LegiblePage]
+    # What is cleaned comes first: LookAtNext escapes what it quotes, which cleaning would take for HTML.
+    return [GetGrades, SanitizeAnswers, LookAtNext, HideTests, HideMachine, LegiblePage]

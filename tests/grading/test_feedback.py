@@ -128,18 +128,22 @@ def test_escaped_text_shows_verbatim():
     assert escape("q_proj <b> `x`") == r"q\_proj \<b\> \`x\`"
 
 
+def as_cell(content):
+    return new_markdown_cell(content) if isinstance(content, str) else content
+
+
 @pytest.fixture
 def page():
-    """The feedback page, as BeautifulSoup reads it, of a notebook with this Markdown."""
+    """The feedback page, as BeautifulSoup reads it, of a notebook of cells, or Markdown in their place."""
 
-    def make(text):
+    def make(*cells):
         exporter = FeedbackExporter(config=GenerateFeedback().config)
         for preprocessor in feedback_preprocessors():
             if preprocessor is not GetGrades:  # which asks the gradebook
                 exporter.register_preprocessor(preprocessor)  # as nbgrader does
         about = {"notebook": "a", "assignment": "a", "student": "ada", "score": 0, "max_score": 0, "late_penalty": 0}
         resources = {"nbgrader": about | {"comments": {}}, "unique_key": "a", "metadata": {"name": "a"}}
-        html, _ = exporter.from_notebook_node(new_notebook(cells=[new_markdown_cell(text)]), resources=resources)
+        html, _ = exporter.from_notebook_node(new_notebook(cells=[*map(as_cell, cells)]), resources=resources)
         return BeautifulSoup(html, "html.parser")
 
     return make
@@ -172,4 +176,24 @@ def test_nothing_that_a_student_wrote_runs_or_covers_the_page(page):
     tags = soup.find_all(True)
     assert not [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)]
     assert not [tag for tag in tags if "script:" in tag.get("href", "") + tag.get("src", "")]
-    assert soup.find("div", string="over").attrs == {}
+    assert "position" not in soup.find("div", string="over").get("style", "")
+
+
+def test_pictures_in_the_page_stay_and_other_data_goes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture = '<img alt="map" src="data:image/png;base64,iVBORw0KGgo=">'
+    other = (
+        '<img src="data:image/svg+xml;base64,PHN2Zz4="><a href="data:text/html,x">y</a><p style="position: fixed">z</p>'
+    )
+    shown = new_output("display_data", data={"text/html": picture + other, "text/plain": "x"})
+    notebook = new_notebook(cells=[new_code_cell("", outputs=[shown])])
+    SanitizeAnswers()(notebook, {})
+    html = BeautifulSoup(notebook.cells[0].outputs[0].data["text/html"], "html.parser")
+    assert [image.get("src") for image in html.find_all("img")] == ["data:image/png;base64,iVBORw0KGgo=", None]
+    assert html.a.get("href") is None and "position" not in html.p.get("style", "")
+
+
+def test_what_a_message_quotes_is_shown_as_it_is(page):
+    message = "f: shape ✗\nSeen: f raised E: <img src=x onerror=alert(1)> & `q_proj`.\nHint: b."
+    shown = page(graded(HIDDEN, [error("CheckFailed", message)])).get_text()
+    assert "Seen: f raised E: <img src=x onerror=alert(1)> & `q_proj`." in shown.partition("exam = Exam")[0]
