@@ -109,7 +109,7 @@ def read_submission(course, student, assignment, folder, lesson):
         return Submission(digest=digest, refusal=why, **common)
     others = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".ipynb")
     parts = [lesson.encode(), *(part for name in sorted(files) for part in (name.encode(), files[name]))]
-    parts += [part for path in others for part in (path.name.encode(), path.read_bytes())]
+    parts += [part for path in others for part in (str(path.relative_to(folder)).encode(), path.read_bytes())]
     return Submission(digest=digest_of(parts), files=files, remarks=tuple(remarks), **common)
 
 

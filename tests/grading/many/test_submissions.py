@@ -35,10 +35,11 @@ BOOK, DATA = {f"{LESSON}.ipynb": "{}"}, {"table.csv": "1,2"}
         {f"{LESSON} (1).ipynb": "{}"} | DATA,
         BOOK | {"table.csv": "1,3"},
         BOOK | {"values.csv": "1,2"},
+        BOOK | {"data/table.csv": "1,2"},
         BOOK | DATA | {"timestamp.txt": "2026-03-31 23:59:00 UTC"},
         BOOK,
     ],
-    ids=["the notebook", "its name", "a data file", "its name too", "the time", "a file less"],
+    ids=["the notebook", "its name", "a data file", "its name too", "its folder", "the time", "a file less"],
 )
 def test_whatever_was_handed_in_otherwise_is_graded_again(other, digest):
     assert digest(BOOK | DATA) == digest(BOOK | DATA)
