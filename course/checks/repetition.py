@@ -82,7 +82,7 @@ class Repeatable:
         try:
             again = self.subject.once_more(*arguments, **keywords)
         except CheckFailed as failure:
-            return UNSTEADY if type(failure) is CheckFailed else None  # no answer at all is another matter
+            return UNSTEADY if failure.general else None  # where there is no answer at all that is another matter
         return None if same(_numbers(again), first) else UNSTEADY
 
 

@@ -72,14 +72,14 @@ def handle(namespace, request):
         if len(reply) <= frames.LARGEST:
             return reply
         size, most = len(reply) // 2**20, frames.LARGEST // 2**20
-        failure = (f"{asked} is too large: it takes {size} MiB, and at most {most} can be looked at.", hint)
+        failure = CheckFailed(f"{asked} is too large: it takes {size} MiB, and at most {most} can be looked at.", hint)
     except CheckFailed as check:
-        failure = check.seen, check.hint
+        failure = check
     except KeyboardInterrupt:  # the answer's own: where the time is up, nobody reads this
-        failure = f"{order['name']} raised KeyboardInterrupt.", "Take out what raises it."
+        failure = CheckFailed(f"{order['name']} raised KeyboardInterrupt.", "Take out what raises it.")
     except BaseException as error:  # a result so odd that looking at it raises, whatever it likes
-        failure = f"{asked} cannot be examined ({told(error)}).", hint
-    return wire.dumps({"failure": failure})
+        failure = CheckFailed(f"{asked} cannot be examined ({told(error)}).", hint)
+    return wire.dumps({"failure": (failure.seen, failure.hint, failure.general)})
 
 
 def told(error):

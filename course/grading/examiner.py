@@ -41,8 +41,9 @@ class Student:
         except wire.WireError:
             reply = None
         kind, content = next(iter(reply.items())) if isinstance(reply, dict) and len(reply) == 1 else (None, None)
-        if kind == "failure" and isinstance(content, tuple | list) and len(content) == 2:
-            raise CheckFailed(*(str(text)[:400] for text in content))
+        if kind == "failure" and isinstance(content, tuple | list) and len(content) == 3:
+            seen, hint, general = content
+            raise CheckFailed(str(seen)[:400], str(hint)[:400], general=general is True)
         if kind not in ("result", "layer"):
             raise CheckFailed(f"{order['name']} gave an answer that cannot be read.", "Return what the docstring says.")
         if kind == "layer":

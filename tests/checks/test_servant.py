@@ -61,3 +61,8 @@ def test_libraries_that_a_student_replaced_are_not_used(monkeypatch):
     monkeypatch.setattr("json.dumps", lambda *arguments, **options: "{}")
     monkeypatch.setattr("json.loads", lambda *arguments, **options: {})
     assert ask("asked = 4", "value") == {"result": {"asked": 4}}
+
+
+@pytest.mark.parametrize(("body", "general"), [("raise KeyError('a')", True), ("return 'B' * 10**8", False)])
+def test_whether_a_cause_is_still_to_be_looked_for_is_told(body, general):
+    assert ask(f"def asked(): {body}", "__call__")["failure"][2] is general

@@ -49,7 +49,7 @@ REPLIES = {
     "an exception that is none": json.dumps({"dict": [["result", {"raised": ["print"], "text": "x"}]]}),
     "an array of objects of another size": json.dumps({"dict": [["result", {"objects": [[10**9], [1]]}]]}),
     "a long number": json.dumps({"dict": [["result", 0]]}).replace("0", "9" * 10000),
-    "half a surrogate pair": json.dumps({"dict": [["failure", {"list": ["\ud800", "\ud800"]}]]}),
+    "half a surrogate pair": json.dumps({"dict": [["failure", {"list": ["\ud800", "\ud800", False]}]]}),
     "deep nesting": '{"list": [' * 5000 + "]}" * 5000,
 }
 
