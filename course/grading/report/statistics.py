@@ -3,18 +3,17 @@
 ``scores`` is (N students, K exercises) in points, ``maxima`` (K,); NaN where a grade is missing.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from course.grading.wording import plural
 
-LEVEL = 0.95
-Z = 1.96  # standard errors on each side of a normal distribution that LEVEL takes in
+TAIL = 0.975  # the quantile at which an interval of 95 % ends
+Z = stats.norm.ppf(TAIL)
 SMALL = 10  # below this an interval says nothing; below ROUGH a number is a hint
 ROUGH = 30
-DRAWS = 400_000  # for quantiles to two digits
 
 
 class Estimate(NamedTuple):
@@ -45,8 +44,7 @@ def mean_total(totals, maximum):
     value = float(known.mean())
     if count < SMALL or np.ptp(known) == 0:
         return Estimate(value, np.nan, np.nan)
-    [square] = _quantiles_of_f(1, count - 1, LEVEL)  # F with 1 degree of freedom is Student's t, squared
-    reach = float(known.std(ddof=1) * np.sqrt(square / count))
+    reach = float(known.std(ddof=1) / np.sqrt(count) * stats.t.ppf(TAIL, count - 1))
     return Estimate(value, *np.clip([value - reach, value + reach], 0, maximum).tolist())
 
 
@@ -78,7 +76,7 @@ def cronbach_alpha(scores):
         return UNKNOWN
     unexplained = float(rows.var(0, ddof=1).sum() / rows.sum(1).var(ddof=1))
     value = exercises / (exercises - 1) * (1 - unexplained)
-    ratios = _quantiles_of_f(students - 1, (students - 1) * (exercises - 1), (1 + LEVEL) / 2, (1 - LEVEL) / 2)
+    ratios = stats.f.ppf([TAIL, 1 - TAIL], students - 1, (students - 1) * (exercises - 1))
     return Estimate(value, *(float(1 - (1 - value) * ratio) for ratio in ratios))
 
 
@@ -137,9 +135,3 @@ def _share(shares):
     more = np.append(shares, [0, 0, 1, 1])
     reach = Z * more.std() / np.sqrt(len(more))
     return Estimate(value, *np.clip([more.mean() - reach, more.mean() + reach], 0, 1).tolist())
-
-
-@functools.cache
-def _quantiles_of_f(numerator, denominator, *levels):
-    """Quantiles of the F distribution, which NumPy can only draw from; the seed makes a report repeatable."""
-    return np.quantile(np.random.default_rng(0).f(numerator, denominator, DRAWS), levels)
