@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 
 from course.picture import Picture
+from course.wording import noun
 
 WINDOW = 10  # steps that the curves are averaged over
 
@@ -116,7 +117,7 @@ def plot_similarity(similarities):
 def in_words(title, accuracies, rows):
     """The alternative text of a picture of accuracies (C, S, ...)."""
     seeds = len(accuracies[0])
-    return f"{title}. Accuracy, mean (lowest to highest) of {seeds} {'seed' if seeds == 1 else 'seeds'}. {rows}."
+    return f"{title}. Accuracy, mean (lowest to highest) of {seeds} {noun(seeds, 'seed')}. {rows}."
 
 
 def describe_bars(labels, accuracies):

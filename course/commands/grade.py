@@ -8,8 +8,6 @@ import click
 from course.commands import course_folder
 from course.trouble import Trouble
 
-SHOWN = 20  # lines of each kind in the summary
-
 
 @click.command(short_help="Grade what has changed since the last time.")
 @click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
@@ -65,11 +63,13 @@ def run(assignments, students, question, jobs, scheduler, force, course_dir, sto
 
 def summary(outcome):
     """Lines that say how many, who, what and why."""
+    from course.grading.wording import cut
+
     kinds = ("graded", "unchanged", "not gradable", "failed")
     yield ", ".join(f"{outcome.counts[kind]} {kind}" for kind in kinds if outcome.counts[kind] or kind == "graded")
     for title, found in (("To be looked at", outcome.problems), ("Graded, with remarks", outcome.remarks)):
         if found:
             yield f"{title}:"
-            yield from (f"  {student}, {assignment}: {why}" for student, assignment, why in found[:SHOWN])
-            if len(found) > SHOWN:
-                yield f"  ... and {len(found) - SHOWN} more like these"
+            yield from (
+                f"  {line}" for line in cut(f"{student}, {assignment}: {why}" for student, assignment, why in found)
+            )

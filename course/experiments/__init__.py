@@ -8,6 +8,7 @@ from course import tasks
 from course.experiments.result import Result
 from course.experiments.runner import SEEDS, Condition, Experiment, run
 from course.models import ENCODINGS
+from course.wording import noun
 
 __all__ = [
     "SEEDS",
@@ -138,7 +139,7 @@ def lengths(own=None, task=None, **options):
 def heads(**options):
     """One head against many at width 32: two symbols asked for at once, and one."""
     conditions = [
-        Condition(f"{question}, {count} {'head' if count == 1 else 'heads'}", task, {"num_heads": count})
+        Condition(f"{question}, {count} {noun(count, 'head')}", task, {"num_heads": count})
         for question, task, counts in (
             ("two lookups", tasks.mirror_and_previous(), (1, 2, 8)),
             ("one lookup", tasks.reversing(), (1, 2, 8)),

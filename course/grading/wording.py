@@ -2,12 +2,14 @@
 
 import math
 
+from course.wording import noun
+
 SHOWN = 20  # names, or lines of one kind; a template of another course would bring one for each row
 
 
-def plural(number, noun):
+def plural(number, one):
     """``1 student``, ``2 students``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun(number, one)}"
 
 
 def short(value):
@@ -23,11 +25,11 @@ def decimal(value, places=2):
     return f"{rounded:.{places}f}".replace("-", "−")
 
 
-def listed(names, separator=", "):
-    """Names in a row, the first of them when there are many."""
+def listed(names, separator=", ", most=SHOWN):
+    """Names in a row, the first ``most`` of them when there are more."""
     names = list(names)
-    more = len(names) - SHOWN
-    return separator.join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def cut(lines):

@@ -17,6 +17,7 @@ from course.live.picture import Frame
 from course.live.sentence import WORDS, queries_and_keys
 from course.live.wording import counted
 from course.seeding import seeded
+from course.wording import noun
 
 MAX_TOKENS, WIDTH = 32, 8
 NONE, CAUSAL, PADDING, BOTH = "none", "causal", "padding", "both"
@@ -167,6 +168,6 @@ def weights_panel(weights, title):
     alt = (
         f"Weights of {title}, {counted(len(weights), 'query', 'queries')} by {counted(len(weights), 'key')}: largest "
         f"{numbers.max(initial=0):.2f}; "
-        f"{hollow} {'row is' if hollow == 1 else 'rows are'} NaN and left empty"
+        f"{hollow} {noun(hollow, 'row is', 'rows are')} NaN and left empty"
     )
     return matrix(weights, title, alt, rows=words, columns=words, row_name="query", column_name="key")

@@ -1,9 +1,11 @@
 """Numbers as the sentences of the explorers say them."""
 
+from course.wording import noun
+
 
 def counted(number, one, many=None):
     """A whole number with its noun: 1 query, 2 queries."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {noun(number, one, many)}"
 
 
 def tiny(number):

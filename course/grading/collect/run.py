@@ -13,7 +13,7 @@ from course.grading.collect.layouts.handed import is_notebook
 from course.grading.collect.lessons import find_lesson
 from course.grading.collect.store import choose, is_late
 from course.grading.roster import Ambiguous, plain
-from course.grading.wording import plural
+from course.grading.wording import listed, plural
 
 
 @dataclasses.dataclass
@@ -182,10 +182,7 @@ def _folder_letter(letter):
 def _left_out(paths):
     """A line on the files that are of no kind that is read, if there are any: someone may have sent the wrong one."""
     others = [path for path in paths if not path.lower().endswith(KEPT_SUFFIXES)]
-    if not others:
-        return []
-    which = others[0] if len(others) == 1 else f"{others[0]} and {len(others) - 1} more"
-    return [f"  no notebook, and left out: {which}"]
+    return [f"  no notebook, and left out: {listed(others, most=1)}"] if others else []
 
 
 def _safe_file_name(name):

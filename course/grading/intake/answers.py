@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 from course.grading.intake.assignment import Owner
 from course.grading.intake.python_text import bound_names, builds_on, is_python, same_text, without_magics
-from course.grading.intake.verdicts import Remark
+from course.grading.intake.verdicts import SHOWN, Remark
 from course.grading.printable import printable
+from course.grading.wording import listed
 
 LONGEST_SPLIT = 4  # cells that are tried as parts of one answer
-SHOWN = 4  # commands in one repair
 
 
 @dataclass
@@ -46,9 +46,8 @@ def about_magics(left_out, grade_id=""):
     """The repair that tells which shell commands and magics were left out of a cell."""
     if not left_out:
         return []
-    shown = ", ".join(printable(" ".join(line.split())[:60]) for line in left_out[:SHOWN])
-    more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
-    return [Remark("magics", f"Left out while grading: {shown}{more}.", grade_id)]
+    shown = listed((printable(" ".join(line.split())[:60]) for line in left_out), most=SHOWN)
+    return [Remark("magics", f"Left out while grading: {shown}.", grade_id)]
 
 
 def _prose(slot, matching):

@@ -12,9 +12,8 @@ from course.grading.intake.assignment import Owner
 from course.grading.intake.names import chains, dotted, imported
 from course.grading.intake.python_text import parse
 from course.grading.intake.second_look import is_ready_made
-from course.grading.intake.verdicts import Remark
-
-SHOWN = 4  # names in one remark
+from course.grading.intake.verdicts import SHOWN, Remark
+from course.grading.wording import listed
 
 # What a remark says, by its kind. A name ending in a dot stands for all below it, one that starts with a dot for an
 # attribute of anything, and the rest for themselves. A string that reads like one of them counts too: getattr takes it.
@@ -120,9 +119,8 @@ def _remarks(found, where):
     """One remark for each kind of find in one cell."""
     remarks = []
     for kind in dict.fromkeys(kind for kind, _ in found):
-        what = list(dict.fromkeys(name for other, name in found if other == kind))
-        shown = ", ".join(what[:SHOWN]) + (f" and {len(what) - SHOWN} more" if len(what) > SHOWN else "")
-        remarks.append(Remark(kind, f"The code {SAID[kind]}: {shown}.", where))
+        what = dict.fromkeys(name for other, name in found if other == kind)
+        remarks.append(Remark(kind, f"The code {SAID[kind]}: {listed(what, most=SHOWN)}.", where))
     return remarks
 
 

@@ -7,10 +7,10 @@ from course.grading.intake.python_text import same_text
 from course.grading.intake.reaching import find_reaching
 from course.grading.intake.rebuilding import rebuild
 from course.grading.intake.tampering import find_tampering
-from course.grading.intake.verdicts import Intake, NotGradable, Remark, Verdict
+from course.grading.intake.verdicts import SHOWN, Intake, NotGradable, Remark, Verdict
+from course.grading.wording import listed
 
 MOST_REMARKS = 50  # told of one submission
-SHOWN = 4  # ids in one remark
 
 
 def settle(assignment, files, remarks=()):
@@ -96,7 +96,7 @@ def _about_order(matching):
     moved = [slots[index] for index in sorted(matching.claimed - standing) if slots[index].grade_id]
     if not moved:
         return []
-    which = _listed([slot.grade_id for slot in moved])
+    which = listed((slot.grade_id for slot in moved), most=SHOWN)
     return [Remark("moved", f"Cells stood in another order and were put in the source's: {which}.")]
 
 
@@ -104,11 +104,5 @@ def _about_stripped(matching):
     lost = sorted({slot.grade_id for slot in matching.stripped})
     if not lost:
         return []
-    text = f"nbgrader's metadata was gone and the cells were found by what they say: {_listed(lost)}."
+    text = f"nbgrader's metadata was gone and the cells were found by what they say: {listed(lost, most=SHOWN)}."
     return [Remark("metadata lost", text)]
-
-
-def _listed(ids):
-    """The first few ids, and how many more there are."""
-    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return ", ".join(ids[:SHOWN]) + more

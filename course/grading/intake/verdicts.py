@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from nbformat import NotebookNode
 
+SHOWN = 4  # names in one remark
+
 
 class Verdict(StrEnum):
     """How a submission ends; every one ends in exactly one of these."""
