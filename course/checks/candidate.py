@@ -34,6 +34,11 @@ def independent(value):
     return copy.deepcopy(value)
 
 
+def copies(arguments, keywords):
+    """The arguments and keywords of a call, each an independent copy."""
+    return independent(arguments), {key: independent(value) for key, value in keywords.items()}
+
+
 class Candidate:
     """What the notebook calls ``name``; ``from_scratch`` refuses ready-made attention and ``course``."""
 
@@ -53,7 +58,7 @@ class Candidate:
     def observe(self, *arguments, **keywords):
         """(result, arguments as the call left them)."""
         self.check_callable()
-        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        arguments, keywords = copies(arguments, keywords)
         return self.guard(self.object, *arguments, **keywords), arguments
 
     def once_more(self, *arguments, **keywords):
@@ -115,7 +120,7 @@ class Candidate:
         ``output`` picks the item of a tuple. None marks an argument that no gradient reaches.
         """
         self.check_callable()
-        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        arguments, keywords = copies(arguments, keywords)
         result = self.guard(self.object, *arguments, **keywords)
         result = result[output] if isinstance(result, tuple | list) else result
         named = {
@@ -149,7 +154,7 @@ class Candidate:
 
     def error_of(self, function, *arguments, **keywords):
         """As raised_by, for any function of the student's: a layer that was built, for instance."""
-        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        arguments, keywords = copies(arguments, keywords)
         try:
             with fresh_state(), self.watch():
                 function(*arguments, **keywords)
@@ -260,7 +265,7 @@ class Layer:
 
     def observe(self, *arguments, **keywords):
         """(output, arguments as the call left them)."""
-        arguments, keywords = independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        arguments, keywords = copies(arguments, keywords)
         return self.candidate.guard(self.module, *arguments, **keywords), arguments
 
     def once_more(self, *arguments, **keywords):

@@ -18,7 +18,7 @@ from course.checks.compare import (
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
-from course.checks.probes import LEFT, HeadsProbe
+from course.checks.probes import HeadsProbe
 
 _PAIR = "Return (layer, head): where in scores (L, H) the largest entry stands."
 _MOVES = "Entry h is the mean of abs(whole - without), all entries of the output, with head h alone taken away."
@@ -44,7 +44,7 @@ def loading_leaves(candidate, case):
     layer, weights = _fresh_layer(case)
     before = {name: value.clone() for name, value in weights.items()}
     _, (after, weights_after) = candidate.observe(layer, weights)
-    kept, frozen, changed, num_heads = after.record().tolist()
+    kept, frozen, *_ = after.record().tolist()
     same = set(before) == set(weights_after) and all(torch.equal(before[n], weights_after[n]) for n in before)
     moved = any(
         not torch.equal(a, b) for a, b in zip(layer.state_dict().values(), after.state_dict().values(), strict=True)
@@ -54,9 +54,7 @@ def loading_leaves(candidate, case):
         (same, "weights was changed.", "Leave the dict and its tensors alone: copy_ reads, pop and *= write."),
         (frozen == 0, "parameters of the layer are frozen now.", "Leave requires_grad as it was: True."),
         (kept == 0, "parameters of the layer hold gradients now.", "Copy under torch.no_grad()."),
-        (changed == 0, LEFT, "Copy numbers, and nothing else."),
-        (num_heads == case[1], "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
-        (not after.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
+        *after.left_alone(case[1], "Copy numbers, and nothing else."),
     ):
         check_true(condition, seen, hint)
 
@@ -228,16 +226,14 @@ def importance_leaves(candidate, case):
     layer, x = _layer_and_input(case)
     result, (after, x_after) = candidate.observe(layer, x)
     check_tensor(result)
-    kept, frozen, changed, num_heads = after.record().tolist()
+    kept, frozen, *_ = after.record().tolist()
     same = all(torch.equal(a, b) for a, b in zip(layer.parameters(), after.parameters(), strict=True))
     for condition, seen, hint in (
         (not result.requires_grad, "the result still carries its graph.", "Measure under torch.no_grad()."),
         (same, "the layer's parameters were changed.", "Change a copy of the layer, or none at all."),
         (kept == 0, "the layer's parameters hold gradients now.", "Compute outputs only, without backward()."),
         (frozen == 0, "the layer's parameters were frozen.", "Use torch.no_grad() instead of requires_grad_(False)."),
-        (changed == 0, LEFT, "Remove the hook again, handle.remove(), and keep notes in variables of your own."),
-        (num_heads == case[-1], "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
-        (not after.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
+        *after.left_alone(case[-1]),
         (torch.equal(x, x_after), "x was changed in place.", "Make new tensors: -= writes into x."),
     ):
         check_true(condition, seen, hint)

@@ -9,7 +9,7 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.checks.inputs import normal
 
-LEFT = "a hook, another forward or an attribute was left on the layer."  # seen in the record of a HeadsProbe
+_CLEAN_UP = "Remove the hook again, handle.remove(), and keep notes in variables of your own."
 
 
 class OrderProbe(nn.Module):
@@ -90,3 +90,12 @@ class HeadsProbe(MultiHeadAttention):
         kept = sum(parameter.grad is not None for parameter in parameters)
         frozen = sum(not parameter.requires_grad for parameter in parameters)
         return torch.tensor([*(self.told[:3] + torch.tensor([kept, frozen, changed])).tolist(), self.num_heads])
+
+    def left_alone(self, num_heads, clean_up=_CLEAN_UP):
+        """Rows (condition, what was seen, hint) of a layer that was given with so many heads, in eval mode."""
+        *_, changed, found = self.record().tolist()
+        return (
+            (changed == 0, "a hook, another forward or an attribute was left on the layer.", clean_up),
+            (found == num_heads, "the layer's num_heads was changed.", "Leave the attributes of the layer alone."),
+            (not self.training, "the layer came back in train mode.", "It is given in eval mode: leave it so."),
+        )

@@ -1,6 +1,6 @@
 """A call made once more: what an answer keeps from call to call, or draws at random, gives another result then."""
 
-from course.checks.candidate import independent
+from course.checks.candidate import copies
 from course.checks.compare import as_array, same
 from course.checks.failure import CheckFailed
 
@@ -15,7 +15,7 @@ class Repeatable:
     """A candidate, or a layer that one built, whose first and last call are remembered. All else is handed on."""
 
     def __init__(self, subject):
-        self.subject, self.first, self.last, self.layers = subject, None, None, []
+        self.subject, self.first, self.last, self.built = subject, None, None, None
 
     def __getattr__(self, name):
         return getattr(self.subject, name)
@@ -37,7 +37,7 @@ class Repeatable:
         """What a call gets, copied for the first one: a check may write into it, and so may the student's code."""
         if self.first is not None:
             return arguments, keywords
-        return independent(arguments), {key: independent(value) for key, value in keywords.items()}
+        return copies(arguments, keywords)
 
     def _keep(self, given, result):
         if self.first is None:
@@ -46,9 +46,9 @@ class Repeatable:
             self.last = (*given, result)
 
     def build(self, *arguments, **keywords):
-        """As the candidate's own; the layer's calls are remembered too."""
-        self.layers.append(Repeatable(self.subject.build(*arguments, **keywords)))
-        return self.layers[-1]
+        """As the candidate's own; the calls of the layer that was built last are remembered."""
+        self.built = Repeatable(self.subject.build(*arguments, **keywords))
+        return self.built
 
     def load(self, values):
         return self._changed("load", values)
@@ -70,8 +70,8 @@ class Repeatable:
 
     def complaint(self):
         """A hint where the last call, or the first made once more, shows that results are not made anew; else None."""
-        if self.layers:
-            return self.layers[-1].complaint()
+        if self.built is not None:
+            return self.built.complaint()
         if self.first is None:
             return None
         arguments, keywords, first = self.first
