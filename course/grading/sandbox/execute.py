@@ -117,10 +117,8 @@ class SandboxedExecute(Execute):
     def run_cell(self, cell, name):
         """Run one cell, write its outputs, and have a kernel ready for the next."""
         if self.is_over():
-            cell.outputs, cell.execution_count = (
-                [error_output(messages.STOPPED, self.sentence("total", name, cell))],
-                None,
-            )
+            cell.outputs = [error_output(messages.STOPPED, self.sentence("total", name, cell))]
+            cell.execution_count = None
             self.record(name, "total")
             return
         kernel, limit = self.ready_kernel(), self.time_limit(cell)
