@@ -19,6 +19,7 @@ from course.checks.exceptions import hint_for, in_brackets, sentence
 from course.checks.failure import CheckFailed
 from course.checks.state import fresh_state, later_state
 from course.encoding import sinusoidal_encoding
+from course.wording import words_of
 
 LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
 OWN_ERROR = "This input is allowed, and your own error refuses it: look at the condition in front of it."
@@ -87,7 +88,7 @@ class Candidate:
         moved = [value.to("meta") if isinstance(value, torch.Tensor) else value for value in arguments]
         error = self.raised_by(*moved)
         if error is not None:  # other errors come from the missing numbers
-            return any(words in str(error) for words in ("expected device", "same device"))
+            return any(words in words_of(error) for words in ("expected device", "same device"))
         result = self(*moved)
         return isinstance(result, torch.Tensor) and result.device.type != "meta"
 
@@ -175,7 +176,7 @@ class Candidate:
 
     def refuse_stub(self, error):
         """Fail when error comes from the stub's line, which raises NotImplementedError without a text."""
-        if isinstance(error, NotImplementedError) and not str(error):
+        if isinstance(error, NotImplementedError) and not words_of(error):
             raise CheckFailed(
                 f"{self.name} raises NotImplementedError.",
                 "Write your answer in its cell, delete the line that raises, and run the cell.",

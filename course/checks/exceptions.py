@@ -8,6 +8,8 @@ from traceback import walk_tb
 
 from torch import Tensor, nn
 
+from course.wording import words_of
+
 LONGEST_TEXT = 110  # characters of an exception's text in a sentence
 SHAPES_DO_NOT_FIT = (
     "mismatch",
@@ -86,7 +88,7 @@ BY_TEXT = {
 
 def sentence(error):
     """Type and first line of an exception, short enough for one line."""
-    text = str(error).strip().splitlines()
+    text = words_of(error).strip().splitlines()
     if not text:
         return type(error).__name__
     line = re.sub(r", with gufunc signature \S+", "", text[0])  # it says what NumPy expects, in NumPy's own notation
@@ -114,7 +116,7 @@ def message_in(seen):
 def hint_for(error):
     """What to look at for a kind of exception."""
     for words, hint in BY_TEXT.items():
-        if words in str(error):
+        if words in words_of(error):
             return hint
     if isinstance(error, AttributeError) and (instead := _instead_of(error)):
         return instead
@@ -130,24 +132,24 @@ def hint_for(error):
         if isinstance(error, UnboundLocalError):
             return "That name gets its value in a branch or a loop that did not run: give it one on every way here."
         return "A name is used before it exists: check its spelling, and run the cells above."
-    if any(words in str(error) for words in SHAPES_DO_NOT_FIT):
+    if any(words in words_of(error) for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
-    if "view size is not compatible" in str(error):
+    if "view size is not compatible" in words_of(error):
         return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
-    if "ambiguous" in str(error):
+    if "ambiguous" in words_of(error):
         return (
             "An array of many values is neither true nor false: compare with None, as in if mask is not None, and turn "
             "a mask round with ~mask, not with not."
         )
-    if "trying to invert a mask" in str(error):
+    if "trying to invert a mask" in words_of(error):
         return "A boolean mask is turned round with ~mask."
-    if "shape of the mask" in str(error):
+    if "shape of the mask" in words_of(error):
         return "A mask used as an index needs the full shape: masked_fill and torch.where broadcast it by themselves."
-    if "NoneType" in str(error):
+    if "NoneType" in words_of(error):
         return "Something is None here: an argument that was left out, or the result of a function without return."
-    if "is not subscriptable" in str(error):
+    if "is not subscriptable" in words_of(error):
         return "What stands before the brackets has no items: is it the value that you think? Print it."
-    if "object is not callable" in str(error):
+    if "object is not callable" in words_of(error):
         return "Something that is no function is called: a * is missing before a bracket, or a name was given away."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
@@ -157,11 +159,11 @@ def hint_for(error):
         return "Take out exit() or quit(): a function ends with return."
     if isinstance(error, EOFError) or type(error).__name__ == "StdinNotImplementedError":
         return "Take out input(): the function gets what it needs as arguments."
-    if "Module.__init__()" in str(error):
+    if "Module.__init__()" in words_of(error):
         return "Call super().__init__() first in __init__, before any layer is assigned to self."
-    if "same dtype" in str(error) or "expected scalar type" in str(error):
+    if "same dtype" in words_of(error) or "expected scalar type" in words_of(error):
         return "Tensors of two precisions meet: make new ones in the dtype of the input, and convert none on the way."
-    if "inplace operation" in str(error) or "in-place operation" in str(error):
+    if "inplace operation" in words_of(error) or "in-place operation" in words_of(error):
         return "A value that the gradient needs was overwritten: write x = x * 2, a new tensor, instead of x *= 2."
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."

@@ -17,6 +17,7 @@ from course.checks.compare import (
 from course.checks.exam import check
 from course.checks.exceptions import hint_for, sentence
 from course.checks.inputs import normal
+from course.wording import words_of
 
 
 @check("widths")
@@ -61,7 +62,7 @@ def _instead_of(error, test):
     """What to do about an error that should be a ValueError."""
     if isinstance(error, AssertionError):
         return f"An assert raises AssertionError: write if {test}: and raise ValueError(...) below it."
-    misplaced = "exceptions must derive" in str(error) or "positional argument" in str(error)
+    misplaced = "exceptions must derive" in words_of(error) or "positional argument" in words_of(error)
     if isinstance(error, NameError | RecursionError) or misplaced:
         return hint_for(error)
     return f"Test {test} yourself, before anything else, and raise ValueError."

@@ -78,16 +78,8 @@ def handle(namespace, request):
     except KeyboardInterrupt:  # the answer's own: where the time is up, nobody reads this
         failure = CheckFailed(f"{order['name']} raised KeyboardInterrupt.", "Take out what raises it.")
     except BaseException as error:  # a result so odd that looking at it raises, whatever it likes
-        failure = CheckFailed(f"{asked} cannot be examined ({told(error)}).", hint)
+        failure = CheckFailed(f"{asked} cannot be examined ({sentence(error)}).", hint)
     return wire.dumps({"failure": (failure.seen, failure.hint, failure.general)})
-
-
-def told(error):
-    """An exception in one sentence, though its class may be a student's, which cannot say what it is."""
-    try:
-        return sentence(error)
-    except BaseException:
-        return "by an exception that cannot be printed"
 
 
 def answer(namespace, order):

@@ -10,6 +10,7 @@ import torch
 
 from course.defaults import torch_defaults
 from course.live.parameters import written
+from course.wording import words_of
 
 CLOSE = 1e-5  # a gap below this is rounding in float32
 _one_at_a_time = threading.RLock()
@@ -67,7 +68,7 @@ def title(function):
 
 def describe(error):
     """``ValueError: d_model 10 … (line 3)``: the error's first line, and where the student wrote it."""
-    message = str(error).strip().split("\n")[0][:200].rstrip(".")
+    message = words_of(error).strip().split("\n")[0][:200].rstrip(".")
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call in ask
     place = f" (line {frames[0].lineno})" if frames else ""
     return f"{type(error).__name__}{': ' * bool(message)}{message}{place}"

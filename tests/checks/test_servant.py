@@ -19,7 +19,7 @@ SEEN = {
     "a value that ends the process when seen": (RAISES_WHEN_SEEN + "asked = Odd()", "asked cannot be examined (System"),
     "an exception that cannot say what it is": (
         CANNOT_TELL + "class Odd(dict):\n    def items(self): raise Mute()\nasked = Odd()",
-        "asked cannot be examined (by an exception that cannot be printed).",
+        "asked cannot be examined (Mute).",
     ),
 }
 RETURNED = {
@@ -27,7 +27,7 @@ RETURNED = {
     "an interrupt": ("raise KeyboardInterrupt", "asked raised KeyboardInterrupt."),
     "a mute exception": (
         "raise Mute()",
-        "what asked returned cannot be examined (by an exception that cannot be printed)",
+        "asked raised Mute (line 7",
     ),
     "an odd result": ("return Odd()", "what asked returned cannot be examined (SystemExit)."),
 }

@@ -54,6 +54,17 @@ def test_the_stop_button_is_no_complaint():
         ask(stopped)
 
 
+def test_an_exception_that_cannot_say_what_it_is_is_told_by_its_name():
+    class Mute(Exception):
+        def __str__(self):
+            raise Mute
+
+    def broken():
+        raise Mute
+
+    assert complaint(ask, broken).startswith("Your broken raised Mute (line")
+
+
 def test_a_wrong_call_is_a_complaint():
     assert "takes 1 positional argument but 2 were given" in complaint(ask, encode, 3, 4)
 

@@ -21,6 +21,7 @@ from traitlets import Type
 
 from course.grading.sandbox.inside import pass_over_debugger, refuse_exit
 from course.grading.warm import channel
+from course.wording import words_of
 
 BUFFERED = 2**13  # characters of output that are sent together
 OLDEST = 0.2  # seconds after which they are sent all the same
@@ -30,14 +31,6 @@ LONGEST = 2**20  # characters in one message, however much is printed at once
 def plain(value):
     """Bytes of a picture as text; anything else that JSON does not know as its repr."""
     return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
-
-
-def words_of(error):
-    """What an exception says, as much of it as fits a message; nothing where a student's own class cannot say it."""
-    try:
-        return str(error)[:LONGEST]
-    except BaseException:
-        return ""
 
 
 class Sender:
@@ -160,7 +153,7 @@ class StudentShell(InteractiveShell):
     def _showtraceback(self, etype, evalue, stb):
         flush()
         traceback = [line[:LONGEST] for line in stb]
-        self.sender.output("error", ename=str(etype.__name__), evalue=words_of(evalue), traceback=traceback)
+        self.sender.output("error", ename=str(etype.__name__), evalue=words_of(evalue)[:LONGEST], traceback=traceback)
 
     def ask_exit(self):
         refuse_exit(self)
@@ -197,7 +190,7 @@ class StudentShell(InteractiveShell):
             self.busy = True
             reply = self.cell(message["cell"]) if "cell" in message else self.question(**message["ask"])
         except BaseException as error:  # an interrupt outside of the student's own code
-            reply = {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)}
+            reply = {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)[:LONGEST]}
         self.busy = False
         flush()
         self.sender.send(reply=reply)
@@ -208,7 +201,7 @@ class StudentShell(InteractiveShell):
         error = result.error_before_exec or result.error_in_exec
         reply = {"status": "ok" if result.success else "error", "execution_count": result.execution_count}
         if error is not None:
-            reply |= {"ename": type(error).__name__, "evalue": words_of(error)}
+            reply |= {"ename": type(error).__name__, "evalue": words_of(error)[:LONGEST]}
         return reply
 
     def question(self, text, first):

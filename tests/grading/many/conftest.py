@@ -1,6 +1,7 @@
 """A course folder with a released lesson of two exercises and a task, and what a class hands in."""
 
 import contextlib
+import importlib
 import os
 import shutil
 import sys
@@ -15,8 +16,8 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from course.commands.grade import command
 from course.grading.coursefolder import open_course
+from course.grading.many.worker import GRADING
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
 from tests.grading.conftest import nbgrader_mark
@@ -171,9 +172,15 @@ def hand_in(root, student, text):
     (folder / f"{LESSON}.ipynb").write_text(text)
 
 
+def run(name, root, *options):
+    """The result of ``course NAME`` in a course folder. Whatever is told to be grading by it, this process is not."""
+    command = importlib.import_module(f"course.commands.{name}").command
+    return CliRunner(env=dict.fromkeys(GRADING)).invoke(command, ["--course-dir", str(root), *options])
+
+
 def grade(root, *options):
     """(exit status, stdout, stderr) of ``course grade`` in a course folder."""
-    done = CliRunner().invoke(command, ["--course-dir", str(root), "--jobs", "1", *options])
+    done = run("grade", root, "--jobs", "1", *options)
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.stdout, done.stderr

@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import importlib
 import os
 import shutil
 import sqlite3
@@ -12,7 +11,6 @@ import sys
 import nbformat
 import psycopg
 import pytest
-from click.testing import CliRunner
 
 from course.grading.coursefolder import open_course
 from course.grading.many import store
@@ -27,6 +25,7 @@ from tests.grading.many.conftest import (
     hand_in,
     lesson,
     on_either,
+    run,
     use_database,
 )
 from tests.grading.many.postgres import USER
@@ -55,12 +54,6 @@ def either(request, root):
 def impatient(monkeypatch):
     monkeypatch.setattr(store, "TRIES", 1)
     monkeypatch.setattr(store, "PAUSE", 0.1)
-
-
-def run(name, root, *options):
-    """The result of ``course NAME`` in a course folder."""
-    command = importlib.import_module(f"course.commands.{name}").command
-    return CliRunner().invoke(command, ["--course-dir", str(root), *options])
 
 
 def after(monkeypatch, results, action):
