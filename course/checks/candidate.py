@@ -5,18 +5,17 @@ stays inside. Tests reach student code through this module alone.
 """
 
 import contextlib
-import copy
 import linecache
-import sys
 
-import numpy as np
 import torch
 from torch import nn
 
 from course.checks import scratch
+from course.checks.calls import copies, gradients_of, independent, overwrite
 from course.checks.compare import kind_of
 from course.checks.exceptions import hint_for, in_brackets, sentence
 from course.checks.failure import CheckFailed
+from course.checks.layer import Layer
 from course.checks.state import fresh_state, later_state
 from course.encoding import sinusoidal_encoding
 from course.wording import words_of
@@ -24,20 +23,6 @@ from course.wording import words_of
 LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
 OWN_ERROR = "This input is allowed, and your own error refuses it: look at the condition in front of it."
 _KEPT, _MISSING = "__kept__", object()
-
-
-def independent(value):
-    """A deep copy; a tensor becomes a leaf that keeps its wish for a gradient, and the order of its axes in memory."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
-    if isinstance(value, tuple | list):
-        return type(value)(independent(item) for item in value)
-    return copy.deepcopy(value)
-
-
-def copies(arguments, keywords):
-    """The arguments and keywords of a call, each an independent copy."""
-    return independent(arguments), {key: independent(value) for key, value in keywords.items()}
 
 
 class Candidate:
@@ -207,115 +192,3 @@ class Candidate:
                 f"Write class {self.name}(nn.Module): and call super().__init__() first.",
             )
         return Layer(self, self.guard(self.object, *arguments, **keywords))
-
-
-class Layer:
-    """An instance of the student's class: parameters as plain tensors, calls guarded."""
-
-    def __init__(self, candidate, module):
-        self.candidate, self.module = candidate, module
-
-    def parameters(self):
-        """Trainable and frozen parameters by name, as copies."""
-        return {name: value.detach().clone() for name, value in self.module.named_parameters()}
-
-    def trainable(self):
-        """Names of the parameters that ask for a gradient."""
-        return [name for name, value in self.module.named_parameters() if value.requires_grad]
-
-    def buffers(self):
-        """Buffers by name, as copies."""
-        return {name: value.detach().clone() for name, value in self.module.named_buffers()}
-
-    def find(self, kind):
-        """Dotted names of the submodules that are instances of the class called kind, own subclasses included."""
-        return [
-            name
-            for name, part in self.module.named_modules()
-            if any(ancestor.__name__ == kind for ancestor in type(part).__mro__)
-        ]
-
-    def load(self, values):
-        """Overwrite parameters by name. CheckFailed when the layer has no such parameter of that shape."""
-        parameters = dict(self.module.named_parameters())
-        for name, value in values.items():
-            if name not in parameters or parameters[name].shape != value.shape:
-                found = tuple(parameters[name].shape) if name in parameters else "missing"
-                raise CheckFailed(
-                    f"parameter {name} of {self.candidate.name} is {found}, wanted shape {tuple(value.shape)}.",
-                    "Compare the names and the sizes of the layers in __init__ with the docstring.",
-                )
-        with torch.no_grad():
-            for name, value in values.items():
-                parameters[name].copy_(value)
-
-    def train(self, mode=True):
-        self.candidate.guard(self.module.train, mode)
-        return self
-
-    def eval(self):
-        return self.train(False)
-
-    def to(self, dtype):
-        self.candidate.guard(self.module.to, dtype)
-        return self
-
-    def __call__(self, *arguments, **keywords):
-        """Output for copies of the arguments."""
-        return self.observe(*arguments, **keywords)[0]
-
-    def observe(self, *arguments, **keywords):
-        """(output, arguments as the call left them)."""
-        arguments, keywords = copies(arguments, keywords)
-        return self.candidate.guard(self.module, *arguments, **keywords), arguments
-
-    def once_more(self, *arguments, **keywords):
-        """As the candidate's own."""
-        with later_state():
-            return self(*arguments, **keywords)
-
-    def raised_by(self, *arguments, **keywords):
-        """The exception that a call raises, or None."""
-        return self.candidate.error_of(self.module, *arguments, **keywords)
-
-    def gradients(self, cotangent, *arguments, output=0, **keywords):
-        """Gradients of sum(cotangent * result) for the parameters, by name, and for the first argument ('x').
-
-        ``output`` picks the item of a tuple. A value None marks a gradient that does not arrive.
-        """
-        arguments = independent(arguments)
-        x = arguments[0].requires_grad_()
-        result = self.candidate.guard(self.module, *arguments, **keywords)
-        result = result[output] if isinstance(result, tuple | list) else result
-        named = dict(self.module.named_parameters())
-        return self.candidate.guard(gradients_of, result, cotangent, {"x": x, **named})
-
-
-def gradients_of(result, cotangent, inputs):
-    """Gradient of sum(cotangent * result) for each named input; None where the graph is cut."""
-    wanted = {name: value for name, value in inputs.items() if value.requires_grad}
-    if not isinstance(result, torch.Tensor) or not result.requires_grad:
-        return dict.fromkeys(inputs)
-    found = torch.autograd.grad((result * cotangent).sum(), list(wanted.values()), allow_unused=True)
-    return {**dict.fromkeys(inputs), **dict(zip(wanted, found, strict=True))}
-
-
-def overwrite(value):
-    """Write another number over every entry of an array or a tensor, unless it is read-only."""
-    with contextlib.suppress(RuntimeError, ValueError), torch.no_grad():
-        if isinstance(value, torch.Tensor):
-            value.fill_(77)
-        elif isinstance(value, np.ndarray):
-            value[...] = 77
-
-
-def student_namespace(depth=2):
-    """Globals of the cell that made the exam, where the student's names are."""
-    return sys._getframe(depth).f_globals
-
-
-def enrol(exam):
-    """Name an exam to the examiner that runs it from another process: to earn points it must have held."""
-    student = exam.namespace.get("__student__")
-    if student is not None:
-        student.exams.append(exam)

@@ -4,9 +4,10 @@ import functools
 from collections import Counter
 from typing import NamedTuple
 
-from course.checks.candidate import Candidate, enrol, student_namespace
+from course.checks.candidate import Candidate
 from course.checks.exceptions import sentence
 from course.checks.failure import CheckFailed
+from course.checks.notebook import enrol, student_namespace
 from course.checks.repetition import Repeatable
 from course.checks.state import fresh_state
 

@@ -2,9 +2,9 @@
 
 import unicodedata
 
-from course.checks.candidate import enrol, student_namespace
 from course.checks.compare import kind_of
 from course.checks.failure import CheckFailed
+from course.checks.notebook import enrol, student_namespace
 
 LONGEST = 100  # characters that are taken for an answer or a term; Unicode can make longer ones slow to compare
 SAME_LOOK = str.maketrans("АВСЕΑΒΕ", "ABCEABE")  # Cyrillic and Greek capitals from another keyboard

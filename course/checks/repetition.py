@@ -1,6 +1,6 @@
 """A call made once more: what an answer keeps from call to call, or draws at random, gives another result then."""
 
-from course.checks.candidate import copies
+from course.checks.calls import copies
 from course.checks.compare import as_array, same
 from course.checks.failure import CheckFailed
 

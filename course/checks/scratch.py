@@ -23,7 +23,7 @@ _READY_MADE_CODE = {
     nn.TransformerEncoderLayer.__init__.__code__: "nn.TransformerEncoderLayer",
     nn.TransformerEncoderLayer.forward.__code__: "nn.TransformerEncoderLayer",
 }
-_EXAMINER = ("course.checks.candidate", "course.checks.scratch", "course.checks.state", "course.checks.probes")
+_EXAMINER = ("course.checks.calls", "course.checks.scratch", "course.checks.state", "course.checks.probes")
 
 
 class _Watch(TorchDispatchMode):

@@ -10,9 +10,10 @@ import socket
 import sys
 
 from course.checks import frames, wire
-from course.checks.candidate import Candidate, Layer
+from course.checks.candidate import Candidate
 from course.checks.exceptions import sentence
 from course.checks.failure import CheckFailed
+from course.checks.layer import Layer
 
 ASKABLE = {
     Candidate: (

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course.checks import wire
-from course.checks.candidate import independent
+from course.checks.calls import independent
 from course.checks.servant import handle
 from course.grading.examiner import Student, run_test
 from tests.judging.bank import read_bank

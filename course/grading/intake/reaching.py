@@ -42,17 +42,10 @@ WATCHED = {
     ),
     "examiner": (
         "reaches for the examiner",
-        (
-            "__student__",
-            "__servant__",
-            ".__student__",
-            ".__servant__",
-            "course.grading.",
-            "course.checks.candidate.",
-            "course.checks.compare.",
-        ),
-        ("course.checks.exam.", "course.checks.failure.", "course.checks.frames.", "course.checks.questions."),
-        ("course.checks.scratch.", "course.checks.servant.", "course.checks.state.", "course.checks.wire."),
+        ("__student__", "__servant__", ".__student__", ".__servant__", "course.grading.", "course.checks.wire."),
+        ("course.checks.calls.", "course.checks.candidate.", "course.checks.compare.", "course.checks.exam."),
+        ("course.checks.failure.", "course.checks.frames.", "course.checks.layer.", "course.checks.notebook."),
+        ("course.checks.questions.", "course.checks.scratch.", "course.checks.servant.", "course.checks.state."),
     ),
     "text as code": (
         "runs text as code",
