@@ -4,6 +4,8 @@ The checks of the mask and of the edges compare the student's function with itse
 scale or a wrong axis is reported by the values, and costs nothing a second time. ``sizes`` are (B, H, T, S, d, d_v).
 """
 
+from itertools import chain
+
 import torch
 
 from course.attention import scaled_dot_product_attention
@@ -103,12 +105,14 @@ def attention_values(candidate, cases):
         out, weights = _pair(candidate(q, k, v), sizes)
         q, k, v = _double(q, k, v)
         expected_out, expected_weights = scaled_dot_product_attention(q, k, v)
-        wrong = wrong_weights(q, k, v)
         hint = "weights = softmax over the keys of q @ k.transpose(-2, -1) / √d, where d is q.shape[-1]."
-        suspects = [*wrong, dropped(weights, expected_weights)]
+        suspects = chain(wrong_weights(q, k, v), [dropped(weights, expected_weights)])
         check_close(weights, expected_weights, hint, "weights", atol=1e-5, suspects=suspects)
         hint = "The weights are right; out is these weights @ v, with nothing before or after."
-        unlike = [(f"out does not come from the weights that you return. {text}", bad @ v) for text, bad in wrong]
+        unlike = (
+            (f"out does not come from the weights that you return. {text}", bad @ v)
+            for text, bad in wrong_weights(q, k, v)
+        )
         check_close(out, expected_out, hint, "out", atol=1e-5, suspects=unlike)
 
 
@@ -155,7 +159,7 @@ def attention_mask(candidate, title, kinds, sizes):
         hint = "Fill forbidden scores with -inf: inf makes NaN, and so does 0 times -inf, so multiply nothing."
         check_true(not bool(pairs[-1][0].isnan().any()), f"{name} has NaN.", hint)
         hint = "Give forbidden scores, where the mask is False, the value -inf before the softmax."
-        wrong = [*masked_wrongly(own[-1], *_double(q, k), mask), dropped(masked[-1], right)]
+        wrong = chain(masked_wrongly(own[-1], *_double(q, k), mask), [dropped(masked[-1], right)])
         check_close(*pairs[-1], hint, name, atol=1e-5, suspects=wrong)
         hint = "The weights are masked, but out comes from others: out is the masked weights @ v."
         check_close(*pairs[0], hint, f"out with a mask of {kind}", atol=1e-5)

@@ -16,12 +16,10 @@ def wrong_weights(q, k, v):
     """(hint, wrong weights) for q (B, H, T, d), k (B, H, S, d) and v (B, H, S, d_v), the likeliest first."""
     dots = q @ k.transpose(-2, -1)
     scores = dots / math.sqrt(q.shape[-1])
-    return [
-        *_wrong_scales(dots, q, v),
-        *_wrong_axes(dots, scores),
-        *_wrong_functions(dots, scores, q.shape[-1]),
-        *_wrong_comparisons(q, k),
-    ]
+    yield from _wrong_scales(dots, q, v)
+    yield from _wrong_axes(dots, scores)
+    yield from _wrong_functions(dots, scores, q.shape[-1])
+    yield from _wrong_comparisons(q, k)
 
 
 def _wrong_scales(dots, q, v):
@@ -122,37 +120,35 @@ def masked_wrongly(own, q, k, mask):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     below = "A forbidden score must be -inf (or -1e9): 0 is a score like any other, and exp(0) is 1."
     before = "Mask the scores before the softmax: zeroing weights afterwards leaves rows that do not sum to one."
-    return [
-        (
-            "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.",
-            own,
-        ),
-        (
-            "The mask is read the wrong way round: True means may attend, so fill where it is False, with ~mask.",
-            _renormalised(own * (1 - allowed)),
-        ),
-        (before, own * allowed),
-        (f"{before} And True means may attend.", own * (1 - allowed)),
-        ("Fill the scores before the softmax: -inf is a score and not a weight.", own.masked_fill(~mask, -math.inf)),
-        ("Fill the scores before the softmax: -1e9 is a score and not a weight.", own.masked_fill(~mask, -1e9)),
-        (below, (scores * allowed).softmax(-1)),
-        (below, (scores * (1 - allowed)).softmax(-1)),
-        (
-            "Adding the mask as 0 and 1 does not forbid anything: a forbidden score must be -inf.",
-            _renormalised(own * allowed.exp()),
-        ),
-        (
-            "Forbidden scores got the largest value: fill with -inf, not with inf or 1e9.",
-            _renormalised(1 - allowed),
-        ),
-        ("The weights of allowed keys differ: only forbidden scores change.", _renormalised(allowed)),
-        ("Take the softmax once: the weights are already normalised.", _softmax_where(scores, mask).softmax(-1)),
-        (
-            "The causal mask is not the only one: use the mask that is given.",
-            _softmax_where(scores, causal(*scores.shape[-2:])),
-        ),
-        *_masked_in_part(own, allowed),
-    ]
+    yield (
+        "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.",
+        own,
+    )
+    yield (
+        "The mask is read the wrong way round: True means may attend, so fill where it is False, with ~mask.",
+        _renormalised(own * (1 - allowed)),
+    )
+    yield before, own * allowed
+    yield f"{before} And True means may attend.", own * (1 - allowed)
+    yield "Fill the scores before the softmax: -inf is a score and not a weight.", own.masked_fill(~mask, -math.inf)
+    yield "Fill the scores before the softmax: -1e9 is a score and not a weight.", own.masked_fill(~mask, -1e9)
+    yield below, (scores * allowed).softmax(-1)
+    yield below, (scores * (1 - allowed)).softmax(-1)
+    yield (
+        "Adding the mask as 0 and 1 does not forbid anything: a forbidden score must be -inf.",
+        _renormalised(own * allowed.exp()),
+    )
+    yield (
+        "Forbidden scores got the largest value: fill with -inf, not with inf or 1e9.",
+        _renormalised(1 - allowed),
+    )
+    yield "The weights of allowed keys differ: only forbidden scores change.", _renormalised(allowed)
+    yield "Take the softmax once: the weights are already normalised.", _softmax_where(scores, mask).softmax(-1)
+    yield (
+        "The causal mask is not the only one: use the mask that is given.",
+        _softmax_where(scores, causal(*scores.shape[-2:])),
+    )
+    yield from _masked_in_part(own, allowed)
 
 
 def _renormalised(weights):

@@ -1,5 +1,7 @@
 """Checks of the sinusoidal encoding as a table (positional_encoding) and added to tokens (add_positional_encoding)."""
 
+from itertools import chain
+
 import numpy as np
 import torch
 
@@ -195,7 +197,7 @@ def _cause(candidate):
 
 def _cause_of_odd(table, seq_len, d_model):
     """The hint of the slip that a table with an odd d_model shows, or None."""
-    slips = [*mistaken_odd_tables(seq_len, d_model), *mistaken_tables(seq_len, d_model)]
+    slips = chain(mistaken_odd_tables(seq_len, d_model), mistaken_tables(seq_len, d_model))
     return _WHOLE if "int" in dtype_name(table) else likeliest(table, slips, _atol(table))
 
 
@@ -232,7 +234,7 @@ def sum_values(candidate, sizes):
         check_shape(result, shape, unless_squeezed(result, shape, hint))
         expected = x + torch.as_tensor(sinusoidal_encoding(*shape[1:]), dtype=x.dtype)
         hint = "out[b, t] is x[b, t] plus row t of the sinusoidal encoding with E columns."
-        suspects = [*mistaken_sums(x), dropped(as_array(result), as_array(expected))]
+        suspects = chain(mistaken_sums(x), [dropped(as_array(result), as_array(expected))])
         check_close(result, expected, hint, atol=ATOL, suspects=suspects)
 
 

@@ -5,6 +5,7 @@ that biases count and nothing depends on how a layer starts.
 """
 
 import math
+from itertools import chain
 
 import torch
 
@@ -135,7 +136,7 @@ def wrapped_output(candidate, cases):
         out = output_in(unchanged(layer, x), x)
         expected, _ = reference(reading, case[-1])(x.double())
         hint = "out is what self.mha(x, x, x) returns first, with the num_heads that __init__ got."
-        slips = [*_wrapped_slips(reading, x, case[-1]), dropped(out.double(), expected.detach())]
+        slips = chain(_wrapped_slips(reading, x, case[-1]), [dropped(out.double(), expected.detach())])
         check_close(out.double(), expected.detach(), _hint(layer, prefix, hint), "out", 1e-5, slips)
         if seed == 0:
             check_no_dropout(layer, x, out)
@@ -149,21 +150,21 @@ def check_no_dropout(layer, x, out):
     )
 
 
+@torch.no_grad()
 def _wrapped_slips(reading, x, num_heads):
     """(hint, out) for slips in the use of nn.MultiheadAttention."""
     x, width = x.double(), x.shape[-1]
-    with torch.no_grad():
-        across = reference(reading, num_heads)(x.transpose(0, 1))[0].transpose(0, 1)
-        yield "The layer attends over the batch: PyTorch wants batch_first=True for x (B, T, E).", across
-        for heads in range(1, width + 1):
-            if width % heads == 0 and heads != num_heads:
-                hint = f"The layer has {heads} head{'s' * (heads > 1)}: hand on num_heads."
-                yield hint, reference(reading, heads)(x)[0]
-        out, _ = reference(reading, num_heads)(x)
-        yield "Return the output as it is, without adding x.", out + x
-        hint = "No mask here: every token may attend to every token."
-        yield hint, reference(reading, num_heads)(x, causal(x.shape[1], x.shape[1]))[0]
-        yield from mistaken_outputs(reading, x, num_heads)
+    across = reference(reading, num_heads)(x.transpose(0, 1))[0].transpose(0, 1)
+    yield "The layer attends over the batch: PyTorch wants batch_first=True for x (B, T, E).", across
+    for heads in range(1, width + 1):
+        if width % heads == 0 and heads != num_heads:
+            hint = f"The layer has {heads} head{'s' * (heads > 1)}: hand on num_heads."
+            yield hint, reference(reading, heads)(x)[0]
+    out, _ = reference(reading, num_heads)(x)
+    yield "Return the output as it is, without adding x.", out + x
+    hint = "No mask here: every token may attend to every token."
+    yield hint, reference(reading, num_heads)(x, causal(x.shape[1], x.shape[1]))[0]
+    yield from mistaken_outputs(reading, x, num_heads)
 
 
 @check("weights of every head")
@@ -173,18 +174,18 @@ def wrapped_weights(candidate, cases):
         weights = weights_in(layer(x), case)
         _, expected = reference(reading, case[-1])(x.double())
         expected = expected.detach()
-        suspects = [
-            (
-                "These are averages over the heads, repeated: ask for average_attn_weights=False.",
-                expected.mean(1, True).expand_as(expected),
-            ),
-            ("These are one head's weights, repeated.", expected[:, :1].expand_as(expected)),
-            ("These are transposed: rows are queries, columns are keys.", expected.transpose(-2, -1)),
-            ("These are the weights as PyTorch gives them, normalised once more.", expected.softmax(-1)),
-            *mistaken_weights(reading, x, case[-1]),
-        ]
+        suspects = chain(_taken_wrongly(expected), mistaken_weights(reading, x, case[-1]))
         hint = "Return the weights that self.mha(x, x, x, average_attn_weights=False) returns second."
         check_close(weights.double(), expected, _hint(layer, prefix, hint), "weights", 1e-5, suspects)
+
+
+def _taken_wrongly(weights):
+    """(hint, wrong weights) for the weights (B, H, T, T) of nn.MultiheadAttention, asked for or used in a wrong way."""
+    hint = "These are averages over the heads, repeated: ask for average_attn_weights=False."
+    yield hint, weights.mean(1, True).expand_as(weights)
+    yield "These are one head's weights, repeated.", weights[:, :1].expand_as(weights)
+    yield "These are transposed: rows are queries, columns are keys.", weights.transpose(-2, -1)
+    yield "These are the weights as PyTorch gives them, normalised once more.", weights.softmax(-1)
 
 
 @check("gradients")

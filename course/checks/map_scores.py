@@ -170,7 +170,7 @@ def _number(value):
 
 def _check_number(value, expected, hint, slips):
     found = _number(value)
-    suspects = [(cause, float(wrong)) for cause, wrong in slips if abs(float(wrong) - expected) > 2e-5]
+    suspects = ((cause, float(wrong)) for cause, wrong in slips if abs(float(wrong) - expected) > 2e-5)
     check_close(found, expected, hint, atol=1e-5, suspects=suspects)
 
 

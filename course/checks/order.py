@@ -91,8 +91,8 @@ def _measure(candidate, model, x, permutation):
 
 def _check_value(candidate, model, x, permutation):
     expected = float(_measured(model, x, permutation))
-    suspects = [(hint, float(wrong)) for hint, wrong in mistaken_measures(model, x, permutation)]
-    suspects = [(hint, wrong) for hint, wrong in suspects if abs(wrong - expected) > 2e-5]
+    numbers = ((hint, float(wrong)) for hint, wrong in mistaken_measures(model, x, permutation))
+    suspects = ((hint, wrong) for hint, wrong in numbers if abs(wrong - expected) > 2e-5)
     check_close(_measure(candidate, model, x, permutation), expected, _MEASURE, atol=1e-5, suspects=suspects)
 
 

@@ -1,5 +1,7 @@
 """Checks of a mended scaled_dot_product_attention: the axis of its softmax and its scale, each judged by itself."""
 
+from itertools import chain
+
 import torch
 
 from course.attention import attention_scores
@@ -63,7 +65,7 @@ def score_scale(candidate, cases):
         if any(agrees(weights, scores.softmax(axis)) for axis in _AXES.values()):
             continue
         hint = "weights = softmax of q @ k.transpose(-2, -1) / √d, where d is q.shape[-1]."
-        suspects = [*wrong_weights(q, k, v), dropped(weights, scores.softmax(-1))]
+        suspects = chain(wrong_weights(q, k, v), [dropped(weights, scores.softmax(-1))])
         check_close(weights, scores.softmax(-1), hint, "weights", atol=1e-5, suspects=suspects)
 
 

@@ -1,6 +1,7 @@
 """Checks of MultiHeadAttentionFromScratch. ``cases`` and ``case`` are (B, T, E, H), as in ``layers``."""
 
 import math
+from itertools import chain
 
 import torch
 
@@ -58,6 +59,8 @@ def _listed(values):
 def _right_reading(found, x, num_heads, result):
     """The reading with which the result's output is right, or the first one."""
     out = output_in(result, x)
+    if len(found) == 1:
+        return found[0]
     for reading in found:
         if agrees(out, reference(reading, num_heads)(x.double())[0], 1e-5):
             return reading
@@ -94,7 +97,7 @@ def _check_values(result, x, found, case):
         check_true(value.dtype == x.dtype, seen.replace("torch.", ""), "Stay in the precision of x: no .float().")
     hint = "weights = softmax over the keys of q @ k.transpose(-2, -1) / √d_head, for every head."
     atol = 1e-5 if x.dtype == torch.float32 else 1e-8 if _root_is_exact(case) else SINGLE
-    suspects = [*mistaken_weights(reading, x, case[-1]), dropped(weights.double(), expected_weights)]
+    suspects = chain(mistaken_weights(reading, x, case[-1]), [dropped(weights.double(), expected_weights)])
     check_close(weights, expected_weights, hint, "weights", atol, suspects)
     hint = "The weights are right; out is out_proj of the heads weights @ v, joined side by side."
     check_close(output_in(result, x), expected_out, hint, "out", atol, mistaken_outputs(reading, x, case[-1]))
@@ -141,6 +144,7 @@ def scratch_mask(candidate, case, kinds):
     layer_wanted = reference(reading, num_heads)
     out_is_right = agrees(output_in(plain, x), layer_wanted(x.double())[0], 1e-5)
     own = _maps(plain, case)
+    q, k, v = (split_heads(part, num_heads) for part in projected(reading, x))
     check_close(
         output_in(layer(x, None), x), output_in(plain, x), "mask=None means no mask.", "out with mask=None", 1e-5
     )
@@ -148,19 +152,17 @@ def scratch_mask(candidate, case, kinds):
         mask = mask_of(kind, (batch, num_heads, time, time))
         result = _masked_call(layer, x, mask)
         name = "with a causal mask" if kind == "causal" else f"with a mask of {kind}"
-        q, k, v = (split_heads(part, num_heads) for part in projected(reading, x))
+        expected, right = (part.detach() for part in layer_wanted(x.double(), mask))
         if own is not None:
             given = weights_in(result, case)
-            right = layer_wanted(x.double(), mask)[1].detach()
             wrong = masked_wrongly(own, q, k, mask)
             if not agrees(given, right, 1e-5):
                 check_close(*judged(own, mask, given), _mask_hint(own, q, k), f"weights {name}", 1e-5, wrong)
         if out_is_right:
-            expected = layer_wanted(x.double(), mask)[0].detach()
             hint = "Without a mask out is right: use the masked weights for it, weights @ v."
             unmasked = attended(q, k).detach()
-            slips = [*([(hint, unmasked)] if own is not None else []), *masked_wrongly(unmasked, q, k, mask)]
-            wrong = [(text, _joined(layer_wanted, bad.double() @ v)) for text, bad in slips]
+            slips = chain([(hint, unmasked)] if own is not None else [], masked_wrongly(unmasked, q, k, mask))
+            wrong = ((text, _joined(layer_wanted, bad.double() @ v)) for text, bad in slips)
             check_close(output_in(result, x).double(), expected, hint, f"out {name}", 1e-5, wrong)
         elif kind not in ("nothing forbidden", "causal"):  # what is wrong without a mask may be that it is causal
             differs = not agrees(output_in(result, x), output_in(plain, x), 1e-5)

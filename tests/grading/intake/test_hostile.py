@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from course.grading.intake import Verdict, settle
 
 FILE = "02_how_it_works.ipynb"
-OFTEN = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OFTEN = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 ids = st.sampled_from(["double", "half", "test_double", "test_half", "Scaler", "interpretation", "unknown"])
 code = st.sampled_from(
