@@ -6,6 +6,7 @@ that biases count and nothing depends on how a layer starts.
 
 import math
 from itertools import chain
+from typing import NamedTuple
 
 import torch
 
@@ -101,8 +102,28 @@ def weights_in(result, case):
     return weights.detach()
 
 
+class _Wrapped(NamedTuple):
+    """A layer around nn.MultiheadAttention, an x for it, its parameters, and what the names of PyTorch's start with."""
+
+    layer: object
+    x: torch.Tensor
+    values: dict
+    prefix: str
+
+    def reading(self):
+        return packed_reading(self.values, self.prefix)
+
+    def hint(self, otherwise):
+        """The hint for wrong numbers: another one when there are parameters beside PyTorch's own."""
+        if all(name.startswith(self.prefix) for name in self.values):
+            return otherwise
+        return (
+            "nn.MultiheadAttention has its projections inside: hand it x itself, and add no layer before or behind it."
+        )
+
+
 def _wrapped(candidate, case, seed=0, dtype=torch.float32):
-    """(layer, x, what the names of its nn.MultiheadAttention's parameters start with, its reading)."""
+    """The candidate's layer of a case, with random parameters."""
     *_, width, num_heads = case
     layer, values = loaded_layer(candidate, width, num_heads, seed, dtype)
     found = layer.find("MultiheadAttention")
@@ -118,26 +139,20 @@ def _wrapped(candidate, case, seed=0, dtype=torch.float32):
         f"nn.MultiheadAttention was not made for embed_dim {width}.",
         "Hand on the sizes that __init__ gets: nn.MultiheadAttention(embed_dim, num_heads, batch_first=True).",
     )
-    return layer, tokens(case, seed, dtype), prefix, packed_reading(values, prefix)
-
-
-def _hint(layer, prefix, otherwise):
-    """The hint for a wrapped layer's wrong numbers: another one when there are parameters beside PyTorch's own."""
-    if all(name.startswith(prefix) for name in layer.parameters()):
-        return otherwise
-    return "nn.MultiheadAttention has its projections inside: hand it x itself, and add no layer before or behind it."
+    return _Wrapped(layer, tokens(case, seed, dtype), values, prefix)
 
 
 @check("output of nn.MultiheadAttention")
 def wrapped_output(candidate, cases):
     """The output in eval and in train mode."""
     for seed, case in enumerate(cases):
-        layer, x, prefix, reading = _wrapped(candidate, case, seed, torch.float64 if seed == 0 else torch.float32)
+        wrapped = _wrapped(candidate, case, seed, torch.float64 if seed == 0 else torch.float32)
+        layer, x, reading = wrapped.layer, wrapped.x, wrapped.reading()
         out = output_in(unchanged(layer, x), x)
         expected, _ = reference(reading, case[-1])(x.double())
         hint = "out is what self.mha(x, x, x) returns first, with the num_heads that __init__ got."
         slips = chain(_wrapped_slips(reading, x, case[-1]), [dropped(out.double(), expected.detach())])
-        check_close(out.double(), expected.detach(), _hint(layer, prefix, hint), "out", 1e-5, slips)
+        check_close(out.double(), expected.detach(), wrapped.hint(hint), "out", 1e-5, slips)
         if seed == 0:
             check_no_dropout(layer, x, out)
 
@@ -170,13 +185,14 @@ def _wrapped_slips(reading, x, num_heads):
 @check("weights of every head")
 def wrapped_weights(candidate, cases):
     for seed, case in enumerate(cases):
-        layer, x, prefix, reading = _wrapped(candidate, case, seed)
-        weights = weights_in(layer(x), case)
+        wrapped = _wrapped(candidate, case, seed)
+        x, reading = wrapped.x, wrapped.reading()
+        weights = weights_in(wrapped.layer(x), case)
         _, expected = reference(reading, case[-1])(x.double())
         expected = expected.detach()
         suspects = chain(_taken_wrongly(expected), mistaken_weights(reading, x, case[-1]))
         hint = "Return the weights that self.mha(x, x, x, average_attn_weights=False) returns second."
-        check_close(weights.double(), expected, _hint(layer, prefix, hint), "weights", 1e-5, suspects)
+        check_close(weights.double(), expected, wrapped.hint(hint), "weights", 1e-5, suspects)
 
 
 def _taken_wrongly(weights):
@@ -191,7 +207,7 @@ def _taken_wrongly(weights):
 @check("gradients")
 def wrapped_gradients(candidate, case):
     """Gradients reach x and every parameter that PyTorch's layer uses."""
-    layer, x, prefix, _ = _wrapped(candidate, case)
+    layer, x, _, prefix = _wrapped(candidate, case)
     check_gradients_arrive(layer, x, [name for name in layer.trainable() if name.startswith(prefix)])
 
 

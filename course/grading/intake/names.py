@@ -29,6 +29,6 @@ def dotted(node, names):
 
 def chains(tree, names):
     """Every chain of names in a tree as ``dotted`` gives it, without the parts of longer ones."""
-    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    whole = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and id(node) not in inner)
-    return [chain for chain in (dotted(node, names) for node in whole) if chain]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    return [chain for chain in (dotted(node, names) for node in nodes if id(node) not in inner) if chain]

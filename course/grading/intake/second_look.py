@@ -5,6 +5,7 @@ student's process. This one sees less and cannot be reached from there.
 """
 
 import ast
+import functools
 
 from course.grading.intake.names import chains, dotted, imported
 from course.grading.intake.python_text import parse
@@ -13,6 +14,7 @@ from course.grading.intake.python_text import parse
 READY_MADE = ("scaled_dot_product", "multi_head_attention", "MultiheadAttention", "Transformer")
 
 
+@functools.lru_cache(maxsize=64)  # an exercise has several tests, and each looks at the same answer
 def ready_made(text, setup, name):
     """The ready-made attention, or the part of ``course``, that the answer called ``name`` calls in so many words.
 
