@@ -74,7 +74,10 @@ class Grader:
     def __init__(self, course, assignments):
         self.assignments = assignments
         self.autograde = Autograde(coursedir=course, config=course.config)
-        self.exporter = NotebookExporter(parent=self.autograde, config=self.autograde.config)
+        # The notebook is held to its format once, behind all steps.
+        self.exporter = NotebookExporter(
+            parent=self.autograde, config=self.autograde.config, optimistic_validation=True
+        )
         for step in steps(self.autograde):
             self.exporter.register_preprocessor(step)
 
