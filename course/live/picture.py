@@ -104,4 +104,4 @@ def shades(values, low=0.0, high=1.0):
     span = (high - low) or 1.0
     with np.errstate(invalid="ignore"):
         scaled = np.clip((values - low) / span, 0, 1) * (TABLE_SIZE - 1)
-    return np.where(np.isfinite(values), np.nan_to_num(scaled), TABLE_SIZE).astype(np.uint8)
+    return np.where(np.isfinite(values), scaled, TABLE_SIZE).astype(np.uint8)
