@@ -64,10 +64,11 @@ class Matching:
 
     def _claim(self, i, slot):
         self.slot_of[i] = slot.index
-        self.claimed.add(slot.index)
         known = self.cells[i].grade_id in self.assignment.by_id
-        if slot.grade_id and slot.owner is not Owner.ANSWER and not known:
+        beside = slot.index in self.claimed  # added by the student to a cell that is there
+        if slot.grade_id and slot.owner is not Owner.ANSWER and not known and not beside:
             self.stripped.append(slot)
+        self.claimed.add(slot.index)
 
     def _free(self):
         return [i for i, index in enumerate(self.slot_of) if index is None and self.cells[i].text.strip()]
