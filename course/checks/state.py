@@ -1,6 +1,7 @@
 """The defaults that examined code runs under, whatever the notebook did to them before."""
 
 import contextlib
+import functools
 import io
 import logging
 import random
@@ -25,18 +26,40 @@ def swallow(logger, record):
     """Stands for logging.Logger.handle."""
 
 
+def _filled(make):
+    """NumPy's function ``make``, np.empty for one, with the new memory filled as torch fills its own."""
+
+    @functools.wraps(make)
+    def make_filled(*arguments, **keywords):
+        array = make(*arguments, **keywords)
+        if array.dtype.kind in "fc":
+            array.fill(np.nan)
+        elif array.dtype.kind in "iu":
+            array.fill(np.iinfo(array.dtype).max)
+        elif array.dtype.kind == "b":
+            array.fill(True)
+        return array
+
+    return make_filled
+
+
+_FILLED = {name: _filled(getattr(np, name)) for name in ("empty", "empty_like")}
+
+
 @contextlib.contextmanager
 def empty_is_nan():
-    """New memory of torch's holds NaN, the largest whole number or True in place of whatever lay there before.
+    """New memory holds NaN, the largest whole number or True in place of whatever lay there before.
 
-    torch.empty often finds zeros, so that leaving an entry unset passes on one machine and not on another.
-    Source: torch.utils.deterministic.fill_uninitialized_memory.
+    torch.empty and np.empty often find zeros, so that leaving an entry unset passes on one machine and not on another.
+    Source: torch.utils.deterministic.fill_uninitialized_memory; NumPy has nothing like it.
     """
-    mode = torch.get_deterministic_debug_mode()
+    mode, own = torch.get_deterministic_debug_mode(), {name: getattr(np, name) for name in _FILLED}
     torch.set_deterministic_debug_mode("warn")
+    vars(np).update(_FILLED)
     try:
         yield
     finally:
+        vars(np).update(own)
         torch.set_deterministic_debug_mode(mode)
 
 
