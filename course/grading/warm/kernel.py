@@ -202,13 +202,13 @@ class _Request:
         self.closed = not data
 
     def hear(self, message, size):
-        """A student's process can send anything: what is not expected is no message."""
-        if message.get("request") != self.number:
+        """A student's process can send anything: what is not expected, or cannot be read, is no message."""
+        if message.get("request") != self.number or self.reply is not None:
             return
         if isinstance(message.get("reply"), dict):
             self.reply = message["reply"]
         elif isinstance(message.get("unreadable"), str):
             self.outputs.note(UNREADABLE.format(message["unreadable"][:40]))
         elif isinstance(message.get("content"), dict) and isinstance(message.get("output"), str):
-            with contextlib.suppress(TypeError, AttributeError, KeyError):
+            with contextlib.suppress(Exception):
                 self.outputs.add({"header": {"msg_type": message["output"]}, "content": message["content"]}, size)

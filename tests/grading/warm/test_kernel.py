@@ -1,11 +1,10 @@
-"""Cells and exams in a fork: what they leave in the notebook, and that each comes to an end."""
+"""Cells in a fork: what they leave in the notebook, and that each comes to an end."""
 
-import json
+import signal
 
 import pytest
 
-from course.checks import wire
-from course.grading.sandbox.exchange import Ended
+from course.grading.warm import channel
 
 
 def kinds(run):
@@ -80,6 +79,7 @@ def test_what_is_too_large_for_a_message_is_cut_or_left_out_in_words(start):
         ("raise SystemExit(3)", "SystemExit"),
         ("input()", "StdinNotImplementedError"),
         ("raise BaseException('x')", "BaseException"),
+        ("figure", "NameError"),  # of what the warm process drew, the name is forgotten
     ],
 )
 def test_an_error_is_shown_and_the_next_cell_runs(start, source, name):
@@ -111,41 +111,80 @@ def test_a_disaster_ends_within_its_limits(start, source, ending, alive):
     assert run.outputs.received < 100 * 64 * 1024
 
 
-@pytest.mark.parametrize("junk", ["b'\\xff' * 100", "b'\\0\\0\\0\\2[]'", "b'\\0\\0\\0\\1{'"])
-def test_junk_on_the_channel_ends_the_fork_and_nothing_else(start, junk):
+def test_a_forgotten_breakpoint_is_passed_over(start):
+    run = start().run("breakpoint(); import pdb; pdb.set_trace(); print('on')", 9, 9999)
+    assert run.succeeded and run.outputs.kept[0].text.endswith("on\n")
+
+
+def test_what_was_printed_stands_before_the_error(start):
+    assert kinds(start().run("print('a'); 1 / 0", 9, 9999)) == ["stream", "error"]
+
+
+def test_a_process_of_the_notebook_says_nothing_in_its_place(start):
+    source = """import multiprocessing, subprocess
+print('once')
+def work():
+    print('elsewhere', flush=True)
+    raise SystemExit(3)
+process = multiprocessing.get_context('fork').Process(target=work)
+process.start(); process.join()
+print(process.exitcode, subprocess.run(['false']).returncode)"""
+    assert start().run(source, 20, 9999).outputs.kept[0].text == "once\n3 1\n"
+
+
+def test_an_interrupt_that_comes_too_late_means_nothing(start):
+    kernel = start()
+    kernel.run("kept = 1", 9, 9999)
+    kernel.fork.signal(signal.SIGINT)
+    assert kernel.run("print(kept)", 9, 9999).outputs.kept[0].text == "1\n"
+
+
+def test_after_a_new_start_the_end_before_is_forgotten(start):
+    kernel = start()
+    kernel.stop_for("memory")
+    assert kernel.run("1", 9, 9999).ending == "memory"
+    assert kernel.restart().run("import os; os._exit(0)", 9, 9999).ending == "died"
+
+
+def sends(*messages):
+    """Code that puts messages of a student's own, or bytes that are none, on the channel."""
+    packed = [message if isinstance(message, bytes) else channel.pack(message) for message in messages]
     source = "import os, stat\nfor n in range(3, 20):\n    try:\n        if stat.S_ISSOCK(os.fstat(n).st_mode): "
-    run = start().run(source + f"os.write(n, {junk})\n    except OSError: pass", 3, 9999)
+    return source + f"os.write(n, {b''.join(packed)})\n    except OSError: pass\n"
+
+
+@pytest.mark.parametrize("junk", [b"\xff" * 100, b"\0\0\0\2[]", b"\0\0\0\1{"])
+def test_junk_on_the_channel_ends_the_fork_and_nothing_else(start, junk):
+    run = start().run(sends(junk), 3, 9999)
     assert run.ending == "died" and not run.alive
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"output": "stream", "content": {}},
+        {"output": "stream", "content": {"name": "stdout", "text": 1, "transient": "x"}},
+        {"output": "display_data", "content": {"data": 1, "metadata": []}},
+        {"output": "update_display_data", "content": {"data": {}, "metadata": {}, "transient": {"display_id": []}}},
+        {"output": "error", "content": {"ename": "E", "evalue": "", "traceback": [1]}},
+        {"output": 1, "content": {}},
+        {"reply": 1},
+    ],
+)
+def test_a_message_that_makes_no_sense_is_passed_over(start, output):
+    run = start().run(sends({"request": 1, **output}) + "print('on')", 9, 9999)
+    assert run.succeeded and run.outputs.kept[-1].text == "on\n"
+
+
+def test_an_output_that_cannot_be_written_costs_nothing_else(start):
+    deep = "deep = []\nfor _ in range(900): deep = [deep]\ndisplay({'application/json': deep}, raw=True)\n"
+    odd = "display({'text/plain': ''}, metadata={(1, 2): 3}, raw=True)\n"
+    run = start().run(f"{deep}{odd}print('on')", 9, 9999)
+    assert run.succeeded and run.outputs.kept[-1].text.endswith("on\n")
 
 
 def test_a_forged_reply_ends_its_own_cell_only(start):
     kernel = start()
-    forged = json.dumps({"request": 1, "reply": {"status": "ok"}}).encode()
-    data = len(forged).to_bytes(4, "big") + forged
-    source = "import os, stat, time\nfor n in range(3, 20):\n    try:\n        if stat.S_ISSOCK(os.fstat(n).st_mode): "
-    assert kernel.run(source + f"os.write(n, {data})\n    except OSError: pass", 3, 9999).reply == {"status": "ok"}
+    forged = sends({"request": 1, "reply": {"status": "ok"}}, {"request": 1, "reply": {"status": "late"}})
+    assert kernel.run(forged, 3, 9999).reply == {"status": "ok"}
     assert kernel.run("print('next')", 3, 9999).outputs.kept[0].text == "next\n"
-
-
-def question(name):
-    order = {"name": name, "from_scratch": False, "layer": None, "method": "value", "arguments": [], "keywords": {}}
-    return wire.dumps(order)
-
-
-def test_an_exam_asks_for_the_notebook_s_names(start):
-    kernel = start()
-    kernel.run("answer = 42", 9, 9999)
-    exchange = kernel.exchange(9, 9999)
-    assert wire.loads(exchange.ask(question("answer"))) == {"result": {"answer": 42}}
-    assert wire.loads(exchange.ask(question("missing"))) == {"result": {}}
-    assert exchange.finish().alive
-
-
-def test_an_answer_that_never_comes_ends_the_fork(start):
-    kernel = start()
-    kernel.run("import time\nclass Slow(dict):\n    def items(self): time.sleep(60)\nanswer = Slow()", 9, 9999)
-    exchange = kernel.exchange(1, 9999)
-    with pytest.raises(Ended) as end:
-        exchange.ask(question("answer"))
-    assert end.value.ending == "time"
-    assert not exchange.finish().alive

@@ -1,10 +1,14 @@
 """What a fork sees of the warm process, of other forks and of this machine, asked from inside."""
 
+import multiprocessing
 import os
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
+
+from course.grading.sandbox.watch import descendants
 
 ROOT = Path(__file__).parents[3]
 
@@ -56,6 +60,18 @@ def test_no_abstract_socket_leads_from_one_fork_to_another(start):
     assert result.outputs.kept[0].ename == "ConnectionRefusedError"
 
 
+def test_no_shared_memory_of_system_v_leads_from_one_fork_to_another(start):
+    source = "import ctypes; print(ctypes.CDLL(None).shmget(1234, 4096, {}) == -1)"
+    results = [start().run(source.format(mode), 9, 9999) for mode in ("0o1666", "0")]  # make it, then look for it
+    assert [result.outputs.kept[0].text for result in results] == ["False\n", "True\n"]
+
+
+@pytest.mark.parametrize("folder", ["/scratch", "/tmp", "/dev/shm"])
+def test_a_folder_in_memory_takes_only_so_much(inside, folder):
+    source = f"for number in range(40):\n    with open(f'{folder}/{{number}}', 'wb') as file: file.write(bytes(2**20))"
+    assert inside(source) == "OSError"
+
+
 def test_it_has_no_rights_and_they_do_not_come_back(inside):
     status = inside("print(open('/proc/self/status').read())")
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
@@ -96,6 +112,22 @@ def test_data_files_are_there_and_neither_links_nor_modules(start, tmp_path):
         assert kernel.run("open('table.csv', 'w')", 9, 9999).outputs.kept[0].ename == "PermissionError"
 
 
+def test_a_submission_with_large_files_gets_a_cold_kernel(start, tmp_path):
+    with open(tmp_path / "table.csv", "wb") as file:
+        file.truncate(40 * 1024**2)
+    assert start(tmp_path).cold is not None
+
+
+def test_forks_that_have_ended_leave_no_zombies(start, warm):
+    for _ in range(3):
+        start().stop()
+    family = {pid for pid, _ in descendants(warm.process.pid)}
+    ended = [process for process in psutil.process_iter(["ppid", "status"]) if process.info["ppid"] in family]
+    ended = [process for process in ended if process.info["status"] == psutil.STATUS_ZOMBIE]
+    _, left = psutil.wait_procs(ended, timeout=5)  # one that ended a moment ago may still be about to go
+    assert not left
+
+
 def test_everything_that_a_fork_started_ends_with_it(start):
     kernel = start()
     kernel.run("import subprocess; p = subprocess.Popen(['sleep', '1234.5'])", 9, 9999)
@@ -132,6 +164,14 @@ def test_a_killed_warm_process_means_cold_kernels(start):
     kernel = start(process=process)
     assert kernel.cold is not None and kernel.is_alive()
     process.stop()
+
+
+def test_a_process_that_grades_lets_go_of_the_warm_process_and_does_not_end_it(start, warm):
+    grader = multiprocessing.get_context("fork").Process(target=warm.stop)
+    grader.start()
+    grader.join()
+    assert grader.exitcode == 0
+    assert start().cold is None
 
 
 def test_where_a_fork_cannot_be_confined_there_is_no_warm_process(warm, monkeypatch):
