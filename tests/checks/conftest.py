@@ -16,7 +16,8 @@ def examine():
         linecache.cache["<cell>"] = (len(cell), None, cell.splitlines(True), "<cell>")
         exec(compile(cell, "<cell>", "exec"), namespace)
         try:
-            exec("Exam(name, *checks, from_scratch=from_scratch).run()", namespace)
+            # Compiled: Python ends with the status of Ctrl-C once a text given to exec has let an interrupt through.
+            exec(compile("Exam(name, *checks, from_scratch=from_scratch).run()", "<test>", "exec"), namespace)
         except CheckFailed as failure:
             assert len(str(failure).splitlines()) <= 3
             return str(failure)

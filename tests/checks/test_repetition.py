@@ -50,6 +50,7 @@ CAUSES = {
         UNSTEADY,
     ),
     "random": ("import numpy as np\ndef answer(x): return x * 2 + np.random.rand(len(x))", UNSTEADY),
+    "random in Python": ("import random\ndef answer(x): return x * 2 + random.random()", UNSTEADY),
     "random in torch": ("import torch\ndef answer(x): return x * 2 + torch.rand(len(x)).numpy()", UNSTEADY),
     "steady and wrong": ("def answer(x): return x * 3", "Multiply by two."),
     "NaN each time": ("def answer(x): return (x - x) / (x - x)", "has NaN"),
@@ -104,6 +105,41 @@ def test_what_a_check_writes_into_its_own_arguments_is_no_fault_of_the_answer():
     subject(x)
     x.fill_(9.0)
     assert subject.complaint() is None
+
+
+def test_the_same_call_made_twice_rightly_has_the_same_result():
+    class Subject:
+        def __call__(self, x):
+            return x * 2
+
+        once_more = __call__
+
+    subject = Repeatable(Subject())
+    for _ in range(2):
+        subject(torch.tensor([1.0, 2.0]))
+    assert subject.complaint() is None
+
+
+@pytest.mark.parametrize("change", ["load", "train", "eval", "to"])
+def test_a_layer_that_a_check_has_changed_may_give_another_result(change):
+    class Subject:
+        factor = 1
+
+        def __call__(self, x):
+            return x * self.factor
+
+        once_more = __call__
+
+        def load(self, values=None):
+            self.factor = 3
+
+        train = eval = to = load
+
+    layer = Repeatable(Subject())
+    layer(torch.ones(2))
+    getattr(layer, change)(*([] if change == "eval" else [None]))
+    layer(torch.ones(2))
+    assert layer.complaint() is None
 
 
 def test_no_answer_at_all_is_not_called_unsteady():

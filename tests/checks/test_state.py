@@ -1,5 +1,7 @@
 """The state that examined code runs under, and what a notebook finds again behind it."""
 
+import logging
+
 import numpy as np
 import pytest
 import torch
@@ -49,3 +51,10 @@ def test_a_notebooks_own_choice_comes_back(mode):
         assert torch.get_deterministic_debug_mode() == mode
     finally:
         torch.set_deterministic_debug_mode(0)
+
+
+def test_log_records_are_kept_from_the_handlers_inside_and_reach_them_behind(caplog):
+    with fresh_state():
+        logging.getLogger("notebook").error("inside")
+    logging.getLogger("notebook").error("behind")
+    assert caplog.messages == ["behind"]
