@@ -54,11 +54,13 @@ def test_no_namespaces(sandbox, monkeypatch, tmp_path):
     assert "No permissions to create new namespace" in sentence(error)
 
 
-def test_a_course_that_the_sandbox_would_show(sandbox):
-    folder = Path(course.__file__).parent / "autograded" / "ada"
-    with pytest.raises(SandboxUnavailable) as error:
-        availability.require_sandbox(str(folder))
-    assert f"the course lies in {folder.parents[1]}" in sentence(error)
+def test_a_course_that_the_sandbox_would_show(sandbox, tmp_path):
+    shown = Path(course.__file__).parent
+    (tmp_path / "link").symlink_to(shown)
+    for folder in (shown, tmp_path / "link"):
+        with pytest.raises(SandboxUnavailable) as error:
+            availability.require_sandbox(str(folder / "autograded" / "ada"))
+        assert f"the course lies in {shown}" in sentence(error)
 
 
 def test_packages_that_only_root_can_read(sandbox, monkeypatch, tmp_path):

@@ -50,6 +50,12 @@ def test_clearing_can_wait_for_the_next_output():
     assert [output.data["text/plain"] for output in waiting.kept] == ["b"]
 
 
+def test_a_display_that_was_cleared_is_updated_nowhere():
+    cleared = message("clear_output", wait=False)
+    outputs = collect(show("old", "a"), cleared, show("other"), show("new", "a", kind="update_display_data"))
+    assert [output.data["text/plain"] for output in outputs.kept] == ["other"]
+
+
 def test_what_passes_the_limit_is_counted_and_left_out():
     outputs = collect(*[show("x")] * 5, limit=25)
     assert (len(outputs.kept), outputs.received, outputs.cut) == (2, 50, True)
@@ -58,6 +64,11 @@ def test_what_passes_the_limit_is_counted_and_left_out():
 def test_the_beginning_of_a_long_text_is_kept():
     outputs = collect(message("stream", name="stdout", text="x" * 90), limit=30, size=100)
     assert outputs.kept[0].text == "x" * 30
+
+
+def test_only_what_there_is_room_for_is_added_to_what_was_printed_before():
+    outputs = collect(*(message("stream", name="stdout", text=sign * 20) for sign in "xy"), limit=30, size=20)
+    assert outputs.kept[0].text == "x" * 20 + "y" * 10
 
 
 def test_an_error_is_kept_after_the_limit():

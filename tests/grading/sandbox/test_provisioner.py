@@ -8,6 +8,7 @@ import time
 import uuid
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from jupyter_client.kernelspec import KernelSpec
@@ -54,12 +55,13 @@ def test_jupyter_finds_the_provisioner():
 def test_a_stopped_kernel_leaves_no_process_and_no_file(sandbox, config):
     mark = uuid.uuid4().hex
     kernel = Kernel(ConfinedKernelManager, config=config).start()
-    folder = Path(kernel.manager.provisioner.folder)
+    folder, watcher = Path(kernel.manager.provisioner.folder), kernel.manager.provisioner.watcher
     kernel.run(LEAVE_BEHIND.format(mark=mark), 20, 10**6)
     assert wait_until(lambda: len(alive_with(mark)) >= 6)
     assert folder.is_dir()
     kernel.stop()
     assert wait_until(lambda: not alive_with(mark))
+    assert wait_until(lambda: not watcher.is_alive())
     assert not folder.exists()
 
 
@@ -104,6 +106,29 @@ def test_folders_of_graders_that_were_killed_are_taken_away(monkeypatch, tmp_pat
     socket_folder()
     assert not (tmp_path / f"sandbox-{ended.pid}-x").exists()
     assert (tmp_path / f"sandbox-{os.getpid()}-x").exists()
+
+
+def test_folders_of_other_users_are_left_alone(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("course.grading.sandbox.provisioner.LONGEST_FOLDER", 1000)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    theirs = tmp_path / f"sandbox-{ended.pid}-x"
+    theirs.mkdir()
+    monkeypatch.setattr("os.geteuid", lambda: theirs.stat().st_uid + 1)
+    socket_folder()
+    assert theirs.exists()
+
+
+def test_a_sandbox_that_is_ended_says_from_the_first_moment_for_which_limit():
+    provisioner, said = SandboxProvisioner(), []
+    provisioner.process = SimpleNamespace(kill=lambda: said.append(provisioner.stopped_for))
+    provisioner.stop_for("memory")
+    assert said == ["memory"]
+
+
+def test_ctrl_c_in_the_grader_s_terminal_does_not_reach_the_sandbox(own_kernel):
+    assert os.getpgid(own_kernel.manager.provisioner.pid) != os.getpgrp()
 
 
 def test_an_interrupt_ends_the_cell_and_not_the_sandbox(own_kernel):

@@ -1,5 +1,6 @@
 """The filter as the operating system would run it; that it holds is tested from inside."""
 
+import ctypes
 import errno
 import struct
 
@@ -42,6 +43,41 @@ def test_dangerous_calls_are_refused(machine, call):
     column, architecture = (0, X86_64) if machine == "x86_64" else (1, AARCH64)
     result = verdict(seccomp_filter(machine), CALLS[call][column], architecture)
     assert result & 0xFFFF == errno.EPERM and result != ALLOW
+
+
+@pytest.fixture
+def number_of():
+    """number_of(call, architecture), as libseccomp knows it, which apt and systemd bring."""
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        pytest.skip("no libseccomp, which knows the numbers of system calls")
+    return lambda call, architecture: library.seccomp_syscall_resolve_name_arch(architecture, call.encode())
+
+
+@pytest.mark.parametrize("architecture", [X86_64, AARCH64])
+@pytest.mark.parametrize(
+    "doors",
+    [
+        "unshare setns",
+        "mount umount2 pivot_root fsopen open_tree move_mount mount_setattr",
+        "add_key keyctl request_key",
+        "ptrace perf_event_open",
+        "bpf io_uring_setup userfaultfd kexec_load open_by_handle_at",
+    ],
+)
+def test_each_door_is_shut_by_its_number(number_of, architecture, doors):
+    program = seccomp_filter("x86_64" if architecture == X86_64 else "aarch64")
+    for call in doors.split():
+        assert verdict(program, number_of(call, architecture), architecture) & 0xFFFF == errno.EPERM, call
+
+
+@pytest.mark.parametrize("architecture", [X86_64, AARCH64])
+def test_what_programs_need_is_not_taken_for_a_door(number_of, architecture):
+    program = seccomp_filter("x86_64" if architecture == X86_64 else "aarch64")
+    needed = "read write openat close mmap mprotect brk futex execve exit_group wait4 socket connect getrandom"
+    for call in needed.split():
+        assert verdict(program, number_of(call, architecture), architecture) == ALLOW, call
 
 
 @pytest.mark.parametrize(("machine", "architecture", "clone"), [("x86_64", X86_64, 56), ("aarch64", AARCH64, 220)])

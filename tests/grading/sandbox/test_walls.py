@@ -1,10 +1,13 @@
 """What a submission sees of the machine that grades it, asked from inside."""
 
+import ctypes
 import os
 import socket
 from pathlib import Path
 
 import pytest
+
+from course.grading.sandbox import view
 
 
 @pytest.mark.parametrize("path", ["source/01_foundations/01_foundations.ipynb", "gradebook.db", "autograded/bob", ""])
@@ -90,6 +93,15 @@ def test_nothing_can_be_written_outside(inside, path):
     assert inside(source) == "refused"
 
 
+def test_no_mount_can_be_written_but_those_of_a_notebook_s_own(inside):
+    """An ordinary user's sandbox runs under that user's own number, and then nothing but the mount refuses."""
+    source = "lines = [line.split() for line in open('/proc/self/mountinfo')]\n"
+    source += "print(*[fields[4] for fields in lines if 'rw' in fields[5].split(',')], sep='\\n')"
+    mounts = set(inside(source).splitlines())
+    assert {mount for mount in mounts if not mount.startswith("/dev/")} == {"/proc", "/scratch", "/tmp"}
+    assert not mounts & {"/dev/mqueue", "/dev/hugepages"}
+
+
 def test_the_course_cannot_be_changed(inside):
     assert inside("open(course.__file__, 'a')") in ("OSError", "PermissionError")
 
@@ -104,10 +116,12 @@ def test_the_temporary_folder_is_private(inside, tmp_path):
     assert not os.path.exists("/tmp/from-inside")
 
 
-def test_the_working_folder_has_a_size(inside):
-    source = "import errno\ntry:\n    for i in range(9): open(f'part{i}', 'wb').write(b'x' * 2**20)\n"
+@pytest.mark.parametrize("folder", ["/scratch", "/tmp", "/dev/shm"])
+def test_a_folder_in_memory_has_a_size(inside, folder):
+    source = f"import errno, os\nparts = [f'{folder}/part{{i}}' for i in range(20)]\n"
+    source += "try:\n    for part in parts: open(part, 'wb').write(b'x' * 2**20)\n"
     source += "except OSError as error: print(errno.errorcode[error.errno])\n"
-    source += "finally:\n    for i in range(9):\n        if os.path.exists(f'part{i}'): os.remove(f'part{i}')"
+    source += "finally:\n    for part in parts:\n        if os.path.exists(part): os.remove(part)"
     assert inside(source) == "ENOSPC"
 
 
@@ -115,6 +129,17 @@ def test_a_file_has_a_size(inside):
     source = "import errno\ntry:\n    open('big', 'wb').write(b'x' * 3 * 2**20)\n"
     source += "except OSError as error: print(errno.errorcode[error.errno])\nfinally: os.remove('big')"
     assert inside(source) == "EFBIG"
+
+
+def test_one_process_holds_so_many_files_open_and_no_more(inside):
+    source = "import errno, os\nkept = []\ntry:\n    while len(kept) < 1000: kept.append(os.dup(0))\n"
+    source += "except OSError as error: print(errno.errorcode[error.errno])\n"
+    source += "finally:\n    for descriptor in kept: os.close(descriptor)"
+    assert inside(source) == "EMFILE"
+
+
+def test_it_goes_first_where_the_machine_runs_out_of_memory(inside):
+    assert inside("print(open('/proc/self/oom_score_adj').read())") == "1000"
 
 
 def test_no_connection_to_this_machine(inside):
@@ -134,6 +159,16 @@ def test_no_abstract_socket_of_this_machine(inside):
         server.listen()
         source = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0course-test-{os.getpid()}')"
         assert inside(source) == "ConnectionRefusedError"
+
+
+def test_no_shared_memory_of_this_machine(inside):
+    libc, key = ctypes.CDLL(None), os.getpid()
+    segment = libc.shmget(key, 4096, 0o1666)  # made anew, for everybody
+    assert segment >= 0
+    try:
+        assert inside(f"import ctypes; print(ctypes.CDLL(None).shmget({key}, 0, 0))") == "-1"
+    finally:
+        libc.shmctl(segment, 0, None)  # taken away
 
 
 def test_no_socket_file_is_visible(inside, shared_kernel):
@@ -163,9 +198,15 @@ def test_no_variable_of_the_instructor_is_inherited(inside):
 def test_it_runs_as_nobody_in_particular(inside):
     status = inside("print(open('/proc/self/status').read())")
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    assert int(fields["Uid"].split()[0]) != 0
+    assert "0" not in [*fields["Uid"].split(), *fields["Gid"].split(), *fields["Groups"].split()]
     assert int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == 0
     assert fields["NoNewPrivs"].strip() == "1"
+
+
+def test_no_two_sandboxes_run_as_the_same_user():
+    """The limit on processes counts a user's: the bomb of one submission would be the end of the other."""
+    users = [view.separate_user() for _ in range(9)]
+    assert None in users or len(set(users)) == 9
 
 
 @pytest.mark.parametrize("attempt", ["os.setuid(0)", "os.chroot('/tmp')", "os.sethostname('x')", "os.nice(-5)"])
@@ -173,7 +214,7 @@ def test_rights_do_not_come_back(inside, attempt):
     assert inside(f"import os; {attempt}") in ("PermissionError", "AttributeError")
 
 
-@pytest.mark.parametrize("limit", ["RLIMIT_NPROC", "RLIMIT_DATA", "RLIMIT_FSIZE"])
+@pytest.mark.parametrize("limit", ["RLIMIT_NPROC", "RLIMIT_DATA", "RLIMIT_FSIZE", "RLIMIT_CORE"])
 def test_limits_cannot_be_raised(inside, limit):
     assert inside(f"import resource; resource.setrlimit(resource.{limit}, (-1, -1))") == "ValueError"
 
