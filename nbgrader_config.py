@@ -29,7 +29,11 @@ c.Autograde.exporter_class = "course.grading.intake.exporter.IntakeExporter"
 # the second submission on, each starts in a moment, forked from a process that has imported everything.
 c.Autograde.autograde_preprocessors = autograde_preprocessors("course.grading.warm.execute.WarmExaminedExecute")
 
-# Feedback says what to look at next and shows no hidden test, no path of this machine, no script at work.
+# In formgrader nothing runs that a student wrote or displayed: its pages may do all that their reader may.
+c.HTMLExporter.preprocessors = ["course.grading.sanitizing.SanitizeAnswers"]
+c.HTMLExporter.filters = {"markdown2html": "course.grading.sanitizing.markdown2html"}
+
+# Feedback says what to look at next and shows no hidden test, no path of this machine.
 c.GenerateFeedback.preprocessors = feedback_preprocessors()
 
 # The page names its language, fits a telephone, and does not wait for the network.

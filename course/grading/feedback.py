@@ -4,45 +4,26 @@ Preprocessors for ``GenerateFeedback.preprocessors``, and its exporter. A studen
 the points; never a hidden test's text, a mark scheme, a path of the instructor's machine, or a script at work.
 """
 
-import html
 import os
 import re
 import sys
 import tempfile
 from pathlib import Path
 
-import nbformat
-from bleach import clean
-from bleach.css_sanitizer import CSSSanitizer
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
+from traitlets import Dict, List
 
 import course
+from course.grading.sanitizing import SanitizeAnswers, markdown2html
 
 SECRET = re.compile(
     r"^[^\n]*(?:BEGIN HIDDEN TESTS|BEGIN MARK SCHEME).*?(?:END HIDDEN TESTS|END MARK SCHEME)[^\n]*\n?",
     re.DOTALL | re.MULTILINE,
 )
-TAGS = [  # what Markdown makes, and what the course's own outputs use
-    *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em", "figcaption"),
-    *("figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "p", "pre", "s", "span", "strong"),
-    *("sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
-]
-
-SCHEMES = ("http", "https", "mailto")
-PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,")  # no SVG: it can carry scripts
-ATTRIBUTES = ("title", "style")
-ATTRIBUTES_OF = {
-    "a": ("href",),
-    "img": ("src", "alt", "width", "height"),
-    "details": ("open",),
-    "th": ("scope", "colspan", "rowspan"),
-    "td": ("colspan", "rowspan"),
-}
 
 
 class HideTests(NbGraderPreprocessor):
@@ -147,13 +128,6 @@ class LegiblePage(CSSHTMLHeaderPreprocessor):
         return nb, resources
 
 
-def harmless(found):
-    """The address of a link made of Markdown, which is cleaned of HTML alone; "#" for one that runs a script."""
-    address = re.sub(r"[\x00-\x20]", "", html.unescape(found.group()))  # as browsers read it
-    scheme = re.match(r"([a-z][a-z0-9+.-]*):", address, re.IGNORECASE)
-    return found.group() if not scheme or scheme.group(1).lower() in SCHEMES else "#"
-
-
 class FeedbackExporter(HTMLExporter):
     """nbgrader's page in a language that it names, as wide as the telephone, and there before its formulas are.
 
@@ -167,55 +141,18 @@ class FeedbackExporter(HTMLExporter):
         ("<script src=", "<script defer src="),
     )
 
+    # Before the preprocessors of feedback: LookAtNext escapes what it quotes, which cleaning would take for HTML.
+    preprocessors = List([SanitizeAnswers]).tag(config=True)
+    filters = Dict({"markdown2html": markdown2html}).tag(config=True)
+
     def from_notebook_node(self, nb, resources=None, **keywords):
         page, resources = super().from_notebook_node(nb, resources, **keywords)
         head, body_tag, body = page.partition("<body")
         for theirs, ours in self.HEAD:
             head = head.replace(theirs, ours)
-        return head + body_tag + re.sub(r'(?<=\bhref=")[^"]*', harmless, body), resources
-
-
-def is_allowed(tag, name, value):
-    """Whether a tag keeps an attribute; pictures in the page itself are those of explorers and plots."""
-    if re.search(r"data\s*:", value, re.IGNORECASE) and name != "alt":
-        return (tag, name) == ("img", "src") and bool(PICTURE.match(value))
-    return name in ATTRIBUTES or name in ATTRIBUTES_OF.get(tag, ())
-
-
-class SanitizeAnswers(SanitizeHTML):
-    """Cleans HTML in outputs, and in text that the release does not hold word for word."""
-
-    def __init__(self, **keywords):
-        super().__init__(**keywords)
-        self.enabled = True  # nbconvert's own are not unless a configuration says so
-        self.tags = TAGS
-
-    def sanitize_html_tags(self, html_str):
-        """HTML with what is listed here alone; nbconvert's own would take out pictures that lie in the page."""
-        styles = CSSSanitizer()  # lets through colours, fonts and sizes, and nothing that covers the page
-        protocols = (*SCHEMES, "data")  # of which is_allowed takes pictures only
-        return clean(html_str, tags=self.tags, attributes=is_allowed, protocols=protocols, css_sanitizer=styles)
-
-    def preprocess(self, nb, resources):
-        self.released = released_texts(resources)
-        return super().preprocess(nb, resources)
-
-    def preprocess_cell(self, cell, resources, cell_index):
-        if cell.cell_type == "markdown" and cell.source in self.released:
-            return cell, resources
-        return super().preprocess_cell(cell, resources, cell_index)
-
-
-def released_texts(resources):
-    """Texts of the Markdown cells of the release that this notebook came from; none where it cannot be found."""
-    names = resources.get("nbgrader", {})
-    path = Path("release") / names.get("assignment", "") / f"{resources.get('unique_key', '')}.ipynb"
-    if not path.is_file():
-        return set()
-    return {cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"}
+        return head + body_tag + body, resources
 
 
 def feedback_preprocessors():
     """nbgrader's own list for feedback, with ours before the page is made."""
-    # What is cleaned comes first: LookAtNext escapes what it quotes, which cleaning would take for HTML.
-    return [GetGrades, SanitizeAnswers, LookAtNext, HideTests, HideMachine, LegiblePage]
+    return [GetGrades, LookAtNext, HideTests, HideMachine, LegiblePage]

@@ -1,6 +1,7 @@
 """The made-up class goes through nbgrader itself: release, autograde, feedback, export, validate, formgrader."""
 
 import csv
+import functools
 import json
 import os
 import shutil
@@ -12,6 +13,8 @@ import urllib.request
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course.grading import demo
 from tests.judging.lesson import ROOT
@@ -75,7 +78,9 @@ def test_validate_tells_a_student_what_fails(course, tmp_path):
     assert "raises NotImplementedError" in answers["blank"].stdout
 
 
-def test_formgrader_shows_the_class(course):
+@pytest.fixture
+def formgrader(course):
+    """fetch(path) -> text, of a Jupyter server that was started in the course folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -83,15 +88,39 @@ def test_formgrader_shows_the_class(course):
     command += ["--IdentityProvider.token=secret", "--ServerApp.port_retries=0"]
     server = subprocess.Popen(command, cwd=course, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
     try:
-        page = fetch(port, "formgrader")
-        assert "Formgrader" in page or "formgrader" in page
-        assignments = json.loads(fetch(port, "formgrader/api/assignments"))
-        graded = next(entry for entry in assignments if entry["name"] == demo.LESSON)
-        assert graded["num_submissions"] >= 7
-        assert graded["max_score"] == 25
+        yield functools.partial(fetch, port)
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+def test_formgrader_shows_the_class(formgrader):
+    page = formgrader("formgrader")
+    assert "Formgrader" in page or "formgrader" in page
+    assignments = json.loads(formgrader("formgrader/api/assignments"))
+    graded = next(entry for entry in assignments if entry["name"] == demo.LESSON)
+    assert graded["num_submissions"] >= 7
+    assert graded["max_score"] == 25
+
+
+def test_nothing_that_a_student_displayed_runs_in_formgrader(course, formgrader):
+    path = course / "autograded" / "chen" / demo.LESSON / f"{demo.LESSON}.ipynb"
+    before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    picture = {"data": {"image/png": "AAAA"}, "metadata": {"image/png": {"width": "1 onerror=alert(1)"}}}
+    html = "<b>shown</b><script>planted()</script><img src=x onerror=planted()>"
+    outputs = [new_output("display_data", {"text/html": html}), new_output("display_data", **picture)]
+    notebook.cells += [new_code_cell("1", outputs=outputs), new_markdown_cell(f"{html} [x](javascript:planted())")]
+    found = json.loads(formgrader(f"formgrader/api/submitted_notebooks/{demo.LESSON}/{demo.LESSON}"))
+    number = next(entry["id"] for entry in found if entry["student"] == "chen")
+    try:
+        nbformat.write(notebook, path)
+        page = BeautifulSoup(formgrader(f"formgrader/submissions/{number}/"), "html.parser")
+    finally:
+        path.write_text(before, encoding="utf-8")
+    assert [tag.get_text() for tag in page.find_all("b", string="shown")] == ["shown"] * 2
+    assert not [script for script in page.find_all("script") if "planted" in script.get_text()]
+    assert not [tag for tag in page.find_all(True) if "onerror" in tag.attrs or "planted" in tag.get("href", "")]
 
 
 def fetch(port, path):
