@@ -83,6 +83,50 @@ def test_only_what_changed_is_graded_again(root):
     assert gradebook(root)["cyd"]["submission"][0] == 4
 
 
+@pytest.mark.parametrize("lost", ["the grade", "the graded notebook", "the end of nbgrader's own run"])
+def test_what_is_no_longer_whole_is_graded_again(root, lost):
+    grade(root, "--student", "ada")
+    with open_book(root) as book:
+        if lost == "the grade":
+            book.remove_submission(LESSON, "ada")
+    if lost == "the graded notebook":
+        shutil.rmtree(root / "autograded" / "ada" / LESSON)
+    if lost == "the end of nbgrader's own run":
+        (root / "autograded" / ".intake" / LESSON / "ada" / "unfinished").write_text("1")
+    assert grade(root, "--student", "ada")[1].startswith("1 graded")
+    assert gradebook(root)["ada"]["submission"][0] == 4
+    assert f"autograded/ada/{LESSON}/{LESSON}.ipynb" in graded(root)
+
+
+def test_a_mistake_of_the_grader_costs_nobody_else_a_grade(root, monkeypatch):
+    from course.grading.many.grader import Grader
+
+    original = Grader.grade_notebook
+
+    def mistaken(self, submission, *arguments):
+        if submission.student == "ada":
+            raise ZeroDivisionError("none of ada's")
+        return original(self, submission, *arguments)
+
+    monkeypatch.setattr(Grader, "grade_notebook", mistaken)
+    status, said, _ = grade(root, "--student", "ada", "--student", "cyd")
+    assert status == 1 and said.startswith("1 graded, 1 failed")
+    assert "ada, 01_lesson: grading failed (ZeroDivisionError: none of ada's)" in said
+    assert set(gradebook(root)) == {"cyd"}
+
+
+def test_late_work_loses_what_nbgrader_would_take(root, monkeypatch):
+    with open(root / "nbgrader_config.py", "a") as config:
+        config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with open_book(root) as book:
+        book.update_or_create_assignment(LESSON, duedate="2026-03-31 12:00:00 UTC")
+    grade(root, "--student", "bob", "--student", "cyd")
+    ours = gradebook(root)
+    assert (ours["bob"]["late"], ours["cyd"]["late"]) == (2, None)
+    formgrader(root).autograde(LESSON, "bob")
+    assert gradebook(root)["bob"] == ours["bob"]
+
+
 def test_force_grades_again_and_keeps_what_a_person_gave(root):
     grade(root, "--student", "ada")
     with open_book(root) as book:
@@ -163,6 +207,9 @@ def test_one_question_is_graded_and_the_others_keep_their_points(root):
     assert status == 0 and said.startswith("1 graded")
     grades = gradebook(root)["cyd"]["grades"]
     assert (grades["test_one"][0], grades["test_two"][0]) == (2, 2)
+    [(notebook, _)] = graded(root).values()
+    sources = [cell.source for cell in notebook.cells]
+    assert RIGHT["one"] in sources and RIGHT["two"] in sources  # what stands beside the points that stand
     assert grade(root, "--student", "cyd")[1].startswith("1 graded")  # the rest is still out of date
     assert gradebook(root)["cyd"]["grades"]["test_one"][0] == 0
     assert "There is no question 'three'" in grade(root, "--question", "three")[2]

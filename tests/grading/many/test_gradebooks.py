@@ -11,6 +11,8 @@ import sys
 import nbformat
 import psycopg
 import pytest
+from nbgrader.api import Gradebook
+from sqlalchemy.exc import IntegrityError
 
 from course.grading.coursefolder import open_course
 from course.grading.many import store
@@ -191,6 +193,20 @@ def test_a_changed_address_grades_nothing_again(either):
     with open(either / "nbgrader_config.py", "a") as config:
         config.write(f"\nc.CourseDirectory.db_url = {after!r}\n")
     assert grade(either)[1].startswith("0 graded, 5 unchanged")
+
+
+def test_a_student_whom_someone_else_adds_at_that_moment_is_graded(root, monkeypatch):
+    add, clashes = Gradebook.update_or_create_student, [IntegrityError("INSERT", {}, ValueError("duplicate key"))]
+
+    def add_after_another(self, *arguments, **options):
+        if clashes:
+            raise clashes.pop()
+        return add(self, *arguments, **options)
+
+    monkeypatch.setattr(store, "PAUSE", 0.1)
+    monkeypatch.setattr(Gradebook, "update_or_create_student", add_after_another)
+    assert grade(root, "--student", "ada")[1].startswith("1 graded") and not clashes
+    assert gradebook(root)["ada"]["submission"][0] == 4
 
 
 def test_a_name_that_the_gradebook_does_not_take_stops_nobody_else(either):

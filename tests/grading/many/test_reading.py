@@ -1,5 +1,6 @@
 """Submissions are read one by one, when their turn comes: a class of any size fits into memory."""
 
+import contextlib
 import shutil
 
 import pytest
@@ -11,12 +12,18 @@ from course.trouble import Trouble
 from tests.grading.many.conftest import CLASS, LESSON
 
 
-@pytest.fixture
-def class_(root, monkeypatch):
-    monkeypatch.chdir(root)
+@contextlib.contextmanager
+def opened(root):
     course = open_course(root)
     with open_gradebook(course) as gradebook:
         yield Class(course, gradebook, [LESSON], [], False, None, Stop())
+
+
+@pytest.fixture
+def class_(root, monkeypatch):
+    monkeypatch.chdir(root)
+    with opened(root) as class_:
+        yield class_
 
 
 def test_none_is_read_before_its_turn(class_, root):
@@ -27,6 +34,19 @@ def test_none_is_read_before_its_turn(class_, root):
     text = (root / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes()
     (root / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_bytes(text)
     assert next(turns).files[f"{LESSON}.ipynb"] == text
+
+
+def test_another_deadline_or_setting_makes_all_submissions_others(class_, root):
+    def digests():
+        with opened(root) as now:
+            return {submission.digest for submission in now.submissions([(student, LESSON) for student in CLASS])}
+
+    before = digests()
+    class_.gradebook.update_or_create_assignment(LESSON, duedate="2026-03-31 12:00:00 UTC")
+    later = digests()
+    with open(root / "nbgrader_config.py", "a") as config:
+        config.write("\nc.Execute.timeout = 99\n")
+    assert not before & later and not later & digests()
 
 
 def test_one_that_has_gone_in_between_is_named(class_, root):

@@ -128,6 +128,8 @@ def test_a_second_run_in_the_same_folder_waits_for_the_first(root, start):
     wait_until(lambda: stored(root) >= 1)
     status, _, told = grade(root)
     assert status == 2 and "Another `course grade` is at work" in told
+    family = psutil.Process(run.pid).children(recursive=True)
     run.kill()
     run.wait()
+    assert_that_none_is_left(family)
     assert grade(root)[0] == 1
