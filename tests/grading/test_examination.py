@@ -46,6 +46,7 @@ DISASTERS = {
 FAULTY = {
     "no exam": "1 + 1",
     "an exam that is never run": "exam = " + EXAM.removesuffix(".run()").format("on_faulty"),
+    "a second exam that is never run": EXAM.format("on_faulty") + "\nExam('on_faulty')",
     "an exam without checks": "Exam('on_faulty').run()",
     "a question without a key": "Question('letter', letters='AB').run()",
     "an exception": "heads.nothing()",

@@ -9,8 +9,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course.grading.sandbox.execute import SandboxedExecute
+from tests.grading.conftest import nbgrader_mark
 
 RIGHT = "def middle(): return first() + 1"
+KILLER = "import os; os._exit(0)"
 
 # name: (solution, points of 2 that the exercise earns, cell that carries the message, words of the message)
 DISASTERS = {
@@ -122,6 +124,52 @@ def test_what_a_stopped_cell_defined_survives_a_later_death(grade):
         }
     )
     assert [graded.points(name) for name in ("looper", "killer", "last")] == [2, 0, 2]
+
+
+def test_an_answer_that_is_graded_by_hand_survives_a_later_death(sandbox, config):
+    by_hand = nbgrader_mark("written", grade=True, solution=True, points=5)
+    cells = [new_code_cell("written = 1", metadata=by_hand), new_code_cell(KILLER), new_code_cell("print(written)")]
+    SandboxedExecute(config=config).preprocess(new_notebook(cells=cells), {})
+    assert cells[-1].outputs[0].get("text") == "1\n"
+
+
+class Recording(SandboxedExecute):
+    """Remembers which text it had run, and for how long."""
+
+    def make_kernel(self):
+        kernel, self.asked = super().make_kernel(), []
+        run = kernel.run
+
+        def recorded(source, time_limit, output_limit):
+            self.asked.append((source, time_limit))
+            return run(source, time_limit, output_limit)
+
+        kernel.run = recorded
+        return kernel
+
+
+def test_a_cell_that_ran_too_long_is_not_given_all_that_time_again(sandbox, config):
+    executor, loop = Recording(config=config), "while True: pass"
+    executor.preprocess(new_notebook(cells=[new_code_cell(loop), new_code_cell(KILLER)]), {})
+    first, again = (limit for source, limit in executor.asked if source == loop)
+    assert again < first
+
+
+class OverAfterTwoCells(Recording):
+    def is_over(self):
+        return len(self.history) > 1
+
+
+def test_nothing_is_repeated_once_the_time_of_the_submission_is_used_up(sandbox, config):
+    executor = OverAfterTwoCells(config=config)
+    executor.preprocess(new_notebook(cells=[new_code_cell(source) for source in ("1", KILLER, "2")]), {})
+    assert [source for source, _ in executor.asked] == ["1", KILLER]
+
+
+def test_an_error_that_the_reply_alone_tells_costs_the_points(grade):
+    graded = grade({"hushed": ("get_ipython()._showtraceback = lambda *a: None", "assert hushed() == 1")})
+    assert graded.points("hushed") == 0
+    assert "hushed" in graded.text("test_hushed")
 
 
 class WaitsForDeath(SandboxedExecute):

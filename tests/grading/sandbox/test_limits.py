@@ -1,6 +1,7 @@
 """How single cells end, each in a kernel of its own."""
 
 import pytest
+from traitlets.config import Config
 
 from course.grading.sandbox.kernel import ConfinedKernelManager, Kernel
 
@@ -78,6 +79,18 @@ def test_a_bomb_ends_at_the_limit_on_processes(own_kernel, source):
     assert (run.ending, run.alive) == ("processes", False)
 
 
+def test_a_bomb_that_leaves_its_watcher_no_turn_is_told_from_a_loop(sandbox, config):
+    unwatched = Config({"SandboxProvisioner": config.SandboxProvisioner | {"watch_interval": 1000.0}})
+    kernel = Kernel(ConfinedKernelManager, config=unwatched).start()
+    source = "import threading, time\nthreading.stack_size(2**16)\n"
+    source += "for _ in range(60): threading.Thread(target=time.sleep, args=(100,)).start()\ntime.sleep(100)"
+    try:
+        run = end_of(kernel, source)
+        assert (run.ending, run.alive) == ("processes", False)
+    finally:
+        kernel.stop()
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -135,4 +148,11 @@ def test_messages_that_are_none_are_passed_over(own_kernel):
     forged += "    ('status', {}), ('error', {'traceback': 4}), ('clear_output', {'wait': []}), (5, {})]:\n"
     forged += "    try: send(kernel.iopub_socket, kind, content, parent)\n    except Exception: pass\n"
     run = end_of(own_kernel, forged + "print('end')", time_limit=20)
+    assert [output.text for output in run.outputs.kept] == ["end\n"]
+
+
+def test_what_is_said_in_the_name_of_an_earlier_cell_is_passed_over(own_kernel):
+    end_of(own_kernel, "kernel = get_ipython().kernel\nearlier = kernel.get_parent()", time_limit=20)
+    late = "kernel.session.send(kernel.iopub_socket, 'stream', {'name': 'stdout', 'text': 'late'}, earlier)\n"
+    run = end_of(own_kernel, f"{late}print('end')", time_limit=20)
     assert [output.text for output in run.outputs.kept] == ["end\n"]

@@ -66,11 +66,6 @@ def test_the_beginning_of_a_long_text_is_kept():
     assert outputs.kept[0].text == "x" * 30
 
 
-def test_only_what_there_is_room_for_is_added_to_what_was_printed_before():
-    outputs = collect(*(message("stream", name="stdout", text=sign * 20) for sign in "xy"), limit=30, size=20)
-    assert outputs.kept[0].text == "x" * 20 + "y" * 10
-
-
 def test_an_error_is_kept_after_the_limit():
     outputs = collect(show("x"), message("error", ename="E", evalue="v", traceback=["t"]), limit=5)
     assert [output.output_type for output in outputs.kept] == ["error"]

@@ -3,11 +3,14 @@
 import ctypes
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from course.grading.sandbox import view
+from course.grading.sandbox.watch import descendants
 
 
 @pytest.mark.parametrize("path", ["source/01_foundations/01_foundations.ipynb", "gradebook.db", "autograded/bob", ""])
@@ -195,12 +198,27 @@ def test_no_variable_of_the_instructor_is_inherited(inside):
     assert inside("import os; print(os.environ.get('TOKEN_OF_THE_INSTRUCTOR'))") == "None"
 
 
+def test_bubblewrap_itself_has_none_either(shared_kernel):
+    """It is the first process inside, and an ordinary user's sandbox can look at its own processes."""
+    pids = [pid for pid, _ in descendants(shared_kernel.manager.provisioner.pid)]
+    assert len(pids) >= 2
+    assert [pid for pid in pids if b"SECRET" in Path(f"/proc/{pid}/environ").read_bytes()] == []
+
+
 def test_it_runs_as_nobody_in_particular(inside):
     status = inside("print(open('/proc/self/status').read())")
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     assert "0" not in [*fields["Uid"].split(), *fields["Gid"].split(), *fields["Groups"].split()]
     assert int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == 0
     assert fields["NoNewPrivs"].strip() == "1"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run code as somebody else")
+def test_the_groups_of_root_are_given_up(sandbox):
+    source = "import os; from course.grading.sandbox.inside import give_up_rights; os.setgroups([0, 7])\n"
+    source += "give_up_rights({}, 12345); print(os.getgroups(), os.getresgid(), os.getresuid())"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert done.stdout == "[] (12345, 12345, 12345) (12345, 12345, 12345)\n"
 
 
 def test_no_two_sandboxes_run_as_the_same_user():
