@@ -115,6 +115,17 @@ def test_a_mistake_of_the_grader_costs_nobody_else_a_grade(root, monkeypatch):
     assert set(gradebook(root)) == {"cyd"}
 
 
+def test_a_test_that_fails_by_itself_is_told_as_the_course_s_mistake(root):
+    path = root / "source" / LESSON / f"{LESSON}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    [faulty] = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "test_one"]
+    faulty.source = "raise ZeroDivisionError"
+    nbformat.write(notebook, path)
+    status, said, _ = grade(root, "--student", "ada")
+    assert status == 1
+    assert "ada, 01_lesson: by a mistake of the course these tests could not be run: test_one" in said
+
+
 def test_late_work_loses_what_nbgrader_would_take(root, monkeypatch):
     with open(root / "nbgrader_config.py", "a") as config:
         config.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
