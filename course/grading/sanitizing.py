@@ -34,7 +34,6 @@ ATTRIBUTES_OF = {
     "td": ("colspan", "rowspan"),
 }
 PICTURES = ("image/png", "image/jpeg")
-MACROS = re.compile(r"\\(?=(?:href|style|class|cssId|require)\b)")  # of MathJax, with which a formula is more than one
 
 
 def is_allowed(tag, name, value):
@@ -42,11 +41,6 @@ def is_allowed(tag, name, value):
     if re.search(r"data\s*:", value, re.IGNORECASE) and name != "alt":
         return (tag, name) == ("img", "src") and bool(PICTURE.match(value))
     return name in ATTRIBUTES or name in ATTRIBUTES_OF.get(tag, ())
-
-
-def plain_formulas(text):
-    """Text in which no formula makes a link, which may run a script, or covers the page."""
-    return MACROS.sub(r"\\backslash ", text)
 
 
 def of_a_picture(details):
@@ -68,9 +62,7 @@ class SanitizeAnswers(SanitizeHTML):
         """HTML with what is listed here alone; nbconvert's own would take out pictures that lie in the page."""
         styles = CSSSanitizer()  # lets through colours, fonts and sizes, and nothing that covers the page
         protocols = (*SCHEMES, "data")  # of which is_allowed takes pictures only
-        return plain_formulas(
-            clean(html_str, tags=self.tags, attributes=is_allowed, protocols=protocols, css_sanitizer=styles)
-        )
+        return clean(html_str, tags=self.tags, attributes=is_allowed, protocols=protocols, css_sanitizer=styles)
 
     def preprocess(self, nb, resources):
         self.released = released_texts(resources)
@@ -79,8 +71,6 @@ class SanitizeAnswers(SanitizeHTML):
     def sanitize_code_outputs(self, outputs):
         """Outputs without data that is not listed, and without metadata that a page would copy into its tags."""
         for output in super().sanitize_code_outputs(outputs):
-            if "text/latex" in output.get("data", {}):
-                output.data["text/latex"] = plain_formulas(output.data["text/latex"])
             if "metadata" in output:
                 each = {kind: of_a_picture(output.metadata[kind]) for kind in PICTURES if kind in output.metadata}
                 output.metadata = NotebookNode(of_a_picture(output.metadata) | each)
