@@ -1,6 +1,5 @@
 """What a fork sees of the warm process, of other forks and of this machine, asked from inside."""
 
-import multiprocessing
 import os
 import signal
 from pathlib import Path
@@ -164,14 +163,6 @@ def test_a_killed_warm_process_means_cold_kernels(start):
     kernel = start(process=process)
     assert kernel.cold is not None and kernel.is_alive()
     process.stop()
-
-
-def test_a_process_that_grades_lets_go_of_the_warm_process_and_does_not_end_it(start, warm):
-    grader = multiprocessing.get_context("fork").Process(target=warm.stop)
-    grader.start()
-    grader.join()
-    assert grader.exitcode == 0
-    assert start().cold is None
 
 
 def test_where_a_fork_cannot_be_confined_there_is_no_warm_process(warm, monkeypatch):
