@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 from bleach import clean
-from bleach.css_sanitizer import CSSSanitizer
+from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors.sanitize import SanitizeHTML
@@ -33,6 +33,9 @@ ATTRIBUTES_OF = {
     "th": ("scope", "colspan", "rowspan"),
     "td": ("colspan", "rowspan"),
 }
+# Colours, fonts and sizes, and with what explorers arrange their pictures; nothing that puts a thing over another.
+STYLES = ALLOWED_CSS_PROPERTIES | {"max-width", "gap", "flex-wrap", "align-items", "overflow-wrap"}
+STYLES |= {"padding-left", "padding-right", "border-left"}
 PICTURES = ("image/png", "image/jpeg")
 
 
@@ -60,7 +63,7 @@ class SanitizeAnswers(SanitizeHTML):
 
     def sanitize_html_tags(self, html_str):
         """HTML with what is listed here alone; nbconvert's own would take out pictures that lie in the page."""
-        styles = CSSSanitizer()  # lets through colours, fonts and sizes, and nothing that covers the page
+        styles = CSSSanitizer(allowed_css_properties=STYLES)
         protocols = (*SCHEMES, "data")  # of which is_allowed takes pictures only
         return clean(html_str, tags=self.tags, attributes=is_allowed, protocols=protocols, css_sanitizer=styles)
 

@@ -1,5 +1,7 @@
 """What a student wrote or displayed is shown in a page and runs nothing there."""
 
+import re
+
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
@@ -8,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from traitlets.config import Config
 
 from course.grading.sanitizing import SanitizeAnswers
+from course.live import head_splitter
 from tests.judging.lesson import ROOT
 
 
@@ -68,6 +71,22 @@ def test_pictures_in_the_page_stay_and_other_data_goes(tmp_path, monkeypatch):
     html = BeautifulSoup(notebook.cells[0].outputs[0].data["text/html"], "html.parser")
     assert [image.get("src") for image in html.find_all("img")] == ["data:image/png;base64,iVBORw0KGgo=", None]
     assert html.a.get("href") is None and "position" not in html.p.get("style", "")
+
+
+def looks(html):
+    """Names of the properties in all styles, in their order."""
+    styles = ";".join(re.findall(r'style="([^"]*)"', html))
+    return [name for name in re.findall(r"([\w-]+) *:", styles) if not name.startswith("margin")]
+
+
+def test_explorers_keep_their_looks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with_warning = head_splitter.explore(num_heads=3, d_model=32)
+    given = with_warning._repr_mimebundle_()["text/html"]
+    notebook = new_notebook(cells=[new_code_cell("", outputs=[new_output("display_data", data={"text/html": given})])])
+    SanitizeAnswers()(notebook, {})
+    assert looks(notebook.cells[0].outputs[0].data["text/html"]) == looks(given)
+    assert {"border-left", "max-width", "gap"} <= set(looks(given))
 
 
 @pytest.mark.parametrize("kind", ["image/png", "image/jpeg"])
