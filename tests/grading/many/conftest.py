@@ -16,10 +16,12 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from course.grading.coursefolder import open_course
+from course.grading.coursefolder import open_course, open_gradebook
+from course.grading.many.run import Class
 from course.grading.many.worker import GRADING
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.sandbox.availability import SandboxUnavailable, require_sandbox
+from course.grading.stopping import Stop
 from tests.grading.conftest import nbgrader_mark
 from tests.grading.many.dask_programs import scheduler
 from tests.grading.many.postgres import Server, programs
@@ -151,6 +153,14 @@ def use_database(root, url):
     (root / "gradebook.db").unlink()
     with open(root / "nbgrader_config.py", "a") as config:
         config.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
+
+
+@contextlib.contextmanager
+def open_class(root):
+    """What a run finds in a course folder before it grades."""
+    course = open_course(root)
+    with open_gradebook(course) as book:
+        yield Class(course, book, [LESSON], [], False, None, Stop())
 
 
 def open_book(root):

@@ -1,28 +1,18 @@
 """Submissions are read one by one, when their turn comes: a class of any size fits into memory."""
 
-import contextlib
 import shutil
 
 import pytest
 
-from course.grading.coursefolder import open_course, open_gradebook
-from course.grading.many.run import Class, Outcome
-from course.grading.stopping import Stop
+from course.grading.many.run import Outcome
 from course.trouble import Trouble
-from tests.grading.many.conftest import CLASS, LESSON
-
-
-@contextlib.contextmanager
-def opened(root):
-    course = open_course(root)
-    with open_gradebook(course) as gradebook:
-        yield Class(course, gradebook, [LESSON], [], False, None, Stop())
+from tests.grading.many.conftest import CLASS, LESSON, open_class
 
 
 @pytest.fixture
 def class_(root, monkeypatch):
     monkeypatch.chdir(root)
-    with opened(root) as class_:
+    with open_class(root) as class_:
         yield class_
 
 
@@ -38,7 +28,7 @@ def test_none_is_read_before_its_turn(class_, root):
 
 def test_another_deadline_or_setting_makes_all_submissions_others(class_, root):
     def digests():
-        with opened(root) as now:
+        with open_class(root) as now:
             return {submission.digest for submission in now.submissions([(student, LESSON) for student in CLASS])}
 
     before = digests()

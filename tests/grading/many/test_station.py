@@ -5,13 +5,10 @@ import json
 import nbformat
 import pytest
 
-from course.grading.coursefolder import open_course, open_gradebook
 from course.grading.many import worker
 from course.grading.many.parcel import pack_lessons, pack_submission, unpack_result
-from course.grading.many.run import Class
 from course.grading.many.submissions import read_submission
-from course.grading.stopping import Stop
-from tests.grading.many.conftest import LESSON, RIGHT, hand_in, lesson
+from tests.grading.many.conftest import LESSON, RIGHT, hand_in, lesson, open_class
 
 READER = RIGHT | {"one": 'one = open("letter.txt").read()'}
 
@@ -20,9 +17,8 @@ READER = RIGHT | {"one": 'one = open("letter.txt").read()'}
 def graded(root, monkeypatch):
     """graded(student) -> what a station makes of the submission; the machine of the station allows everything."""
     monkeypatch.chdir(root)
-    course = open_course(root)
-    with open_gradebook(course) as gradebook:
-        lessons = pack_lessons(course, Class(course, gradebook, [LESSON], [], False, None, Stop()).assignments)
+    with open_class(root) as class_:
+        course, lessons = class_.course, pack_lessons(class_.course, class_.assignments)
     monkeypatch.setenv("COURSE_UNCONFINED", "1")
     station = worker.Station(lessons)
 
