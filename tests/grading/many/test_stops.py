@@ -77,6 +77,8 @@ def wait_until(condition):
 
 def assert_that_none_is_left(processes):
     _, alive = psutil.wait_procs(processes, timeout=LONGEST)
+    for process in alive:
+        process.kill()  # it would hold the pipes of the run for ever
     assert not alive
 
 
