@@ -211,6 +211,14 @@ def test_no_submissions_end_in_one_sentence(root):
     assert status == 2 and told.startswith("Error: There are no submissions") and len(told.splitlines()) == 1
 
 
+def test_without_a_sandbox_one_sentence_says_so_and_nothing_is_graded(root, tmp_path):
+    (tmp_path / "bin").mkdir()
+    command = [sys.executable, "-m", "course", "grade", "--course-dir", str(root)]
+    done = subprocess.run(command, env=os.environ | {"PATH": str(tmp_path / "bin")}, capture_output=True, text=True)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("Error: Grading stops: bubblewrap is needed") and not gradebook(root)
+
+
 def test_one_question_is_graded_and_the_others_keep_their_points(root):
     grade(root, "--student", "cyd")
     hand_in(root, "cyd", nbformat.writes(lesson({"one": 'one = "B"', "two": 'two = "B"'})))
