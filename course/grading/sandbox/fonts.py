@@ -48,7 +48,7 @@ def font_list():
     """Name and content of matplotlib's list of fonts; None where it cannot be made, which costs only time."""
     try:
         file = cache_file()
-        if not file.exists():
+        if not file.exists() or not file.stat().st_size:  # a machine that loses power may leave an empty one
             text = make_list()
             file.parent.mkdir(parents=True, exist_ok=True)
             unfinished = file.with_name(f"{file.name}-{os.getpid()}")

@@ -30,6 +30,13 @@ def test_the_list_is_made_once_for_all_graders(cache, monkeypatch):
     assert fonts.font_list() == ("fontlist-v1.json", "{}")
 
 
+def test_an_empty_list_is_made_anew(cache, monkeypatch):
+    fonts.cache_file().parent.mkdir(parents=True)
+    fonts.cache_file().touch()
+    monkeypatch.setattr(fonts, "make_list", lambda: LIST)
+    assert fonts.font_list() == ("fontlist-v1.json", "{}")
+
+
 def test_there_is_none_where_it_cannot_be_made(cache, monkeypatch):
     monkeypatch.setattr(fonts, "make_list", refused)
     assert fonts.font_list() is None
