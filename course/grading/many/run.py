@@ -118,8 +118,8 @@ class Class:
         if not self.only or not result.graded or standing is None:
             return result
         folder, notebooks = self.folders.places.autograded(result.student, result.assignment), dict(result.notebooks)
-        for (_, name), ids in self.only.items():
-            if name in notebooks and (folder / f"{name}.ipynb").is_file():
+        for (assignment, name), ids in self.only.items():
+            if assignment == result.assignment and (folder / f"{name}.ipynb").is_file():
                 text = (folder / f"{name}.ipynb").read_text(encoding="utf-8")
                 notebooks[name] = limited(notebooks[name], text, ids)
         return dataclasses.replace(result, notebooks=notebooks, digest=standing)  # the others may still be out of date

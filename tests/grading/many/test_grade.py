@@ -10,6 +10,7 @@ import time
 import nbformat
 import pytest
 
+from course.grading.many.grader import Graded, Result
 from tests.grading.many.conftest import (
     CLASS,
     DATABASES,
@@ -23,6 +24,7 @@ from tests.grading.many.conftest import (
     lesson,
     on_either,
     open_book,
+    open_class,
 )
 
 
@@ -232,6 +234,16 @@ def test_one_question_is_graded_and_the_others_keep_their_points(root):
     assert grade(root, "--student", "cyd")[1].startswith("1 graded")  # the rest is still out of date
     assert gradebook(root)["cyd"]["grades"]["test_one"][0] == 0
     assert "There is no question 'three'" in grade(root, "--question", "three")[2]
+
+
+def test_a_question_of_another_assignment_changes_nothing_here(root):
+    grade(root, "--student", "ada")
+    [text] = [nbformat.writes(notebook) for notebook, _ in graded(root).values()]
+    anew = Graded({}, text, {"test_one": 0, "test_two": 1})
+    with open_class(root) as class_:  # two assignments may have notebooks, and those questions, of the same name
+        class_.only = {("02_other", LESSON): frozenset({"one", "test_one"}), (LESSON, LESSON): frozenset({"test_two"})}
+        result = class_.limited(Result("ada", LESSON, "digest", None, {LESSON: anew}))
+    assert result.notebooks[LESSON].scores == {"test_two": 1}
 
 
 def test_a_source_that_was_not_released_is_refused(root):
