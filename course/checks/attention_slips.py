@@ -120,10 +120,7 @@ def masked_wrongly(own, q, k, mask):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     below = "A forbidden score must be -inf (or -1e9): 0 is a score like any other, and exp(0) is 1."
     before = "Mask the scores before the softmax: zeroing weights afterwards leaves rows that do not sum to one."
-    yield (
-        "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.",
-        own,
-    )
+    yield "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.", own
     yield (
         "The mask is read the wrong way round: True means may attend, so fill where it is False, with ~mask.",
         _renormalised(own * (1 - allowed)),
@@ -138,10 +135,7 @@ def masked_wrongly(own, q, k, mask):
         "Adding the mask as 0 and 1 does not forbid anything: a forbidden score must be -inf.",
         _renormalised(own * allowed.exp()),
     )
-    yield (
-        "Forbidden scores got the largest value: fill with -inf, not with inf or 1e9.",
-        _renormalised(1 - allowed),
-    )
+    yield "Forbidden scores got the largest value: fill with -inf, not with inf or 1e9.", _renormalised(1 - allowed)
     yield "The weights of allowed keys differ: only forbidden scores change.", _renormalised(allowed)
     yield "Take the softmax once: the weights are already normalised.", _softmax_where(scores, mask).softmax(-1)
     yield (

@@ -115,8 +115,9 @@ def message_in(seen):
 
 def hint_for(error):
     """What to look at for a kind of exception."""
+    said = words_of(error)
     for words, hint in BY_TEXT.items():
-        if words in words_of(error):
+        if words in said:
             return hint
     if isinstance(error, AttributeError) and (instead := _instead_of(error)):
         return instead
@@ -132,24 +133,24 @@ def hint_for(error):
         if isinstance(error, UnboundLocalError):
             return "That name gets its value in a branch or a loop that did not run: give it one on every way here."
         return "A name is used before it exists: check its spelling, and run the cells above."
-    if any(words in words_of(error) for words in SHAPES_DO_NOT_FIT):
+    if any(words in said for words in SHAPES_DO_NOT_FIT):
         return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
-    if "view size is not compatible" in words_of(error):
+    if "view size is not compatible" in said:
         return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
-    if "ambiguous" in words_of(error):
+    if "ambiguous" in said:
         return (
             "An array of many values is neither true nor false: compare with None, as in if mask is not None, and turn "
             "a mask round with ~mask, not with not."
         )
-    if "trying to invert a mask" in words_of(error):
+    if "trying to invert a mask" in said:
         return "A boolean mask is turned round with ~mask."
-    if "shape of the mask" in words_of(error):
+    if "shape of the mask" in said:
         return "A mask used as an index needs the full shape: masked_fill and torch.where broadcast it by themselves."
-    if "NoneType" in words_of(error):
+    if "NoneType" in said:
         return "Something is None here: an argument that was left out, or the result of a function without return."
-    if "is not subscriptable" in words_of(error):
+    if "is not subscriptable" in said:
         return "What stands before the brackets has no items: is it the value that you think? Print it."
-    if "object is not callable" in words_of(error):
+    if "object is not callable" in said:
         return "Something that is no function is called: a * is missing before a bracket, or a name was given away."
     if isinstance(error, TypeError):
         return "A call or an operation got an argument it cannot take: compare the signature with the docstring."
@@ -159,11 +160,11 @@ def hint_for(error):
         return "Take out exit() or quit(): a function ends with return."
     if isinstance(error, EOFError) or type(error).__name__ == "StdinNotImplementedError":
         return "Take out input(): the function gets what it needs as arguments."
-    if "Module.__init__()" in words_of(error):
+    if "Module.__init__()" in said:
         return "Call super().__init__() first in __init__, before any layer is assigned to self."
-    if "same dtype" in words_of(error) or "expected scalar type" in words_of(error):
+    if "same dtype" in said or "expected scalar type" in said:
         return "Tensors of two precisions meet: make new ones in the dtype of the input, and convert none on the way."
-    if "inplace operation" in words_of(error) or "in-place operation" in words_of(error):
+    if "inplace operation" in said or "in-place operation" in said:
         return "A value that the gradient needs was overwritten: write x = x * 2, a new tensor, instead of x *= 2."
     if isinstance(error, RecursionError):
         return "The function calls itself without end: check the name that it calls."

@@ -62,7 +62,7 @@ def _instead_of(error, test):
     """What to do about an error that should be a ValueError."""
     if isinstance(error, AssertionError):
         return f"An assert raises AssertionError: write if {test}: and raise ValueError(...) below it."
-    misplaced = "exceptions must derive" in words_of(error) or "positional argument" in words_of(error)
+    misplaced = any(words in words_of(error) for words in ("exceptions must derive", "positional argument"))
     if isinstance(error, NameError | RecursionError) or misplaced:
         return hint_for(error)
     return f"Test {test} yourself, before anything else, and raise ValueError."

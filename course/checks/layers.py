@@ -25,6 +25,7 @@ from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import causal, normal
 from course.checks.layer_slips import mistaken_outputs, mistaken_weights, packed_reading, reference
+from course.wording import noun
 
 
 def loaded_layer(candidate, width, num_heads, seed=0, dtype=torch.float32):
@@ -173,7 +174,7 @@ def _wrapped_slips(reading, x, num_heads):
     yield "The layer attends over the batch: PyTorch wants batch_first=True for x (B, T, E).", across
     for heads in range(1, width + 1):
         if width % heads == 0 and heads != num_heads:
-            hint = f"The layer has {heads} head{'s' * (heads > 1)}: hand on num_heads."
+            hint = f"The layer has {heads} {noun(heads, 'head')}: hand on num_heads."
             yield hint, reference(reading, heads)(x)[0]
     out, _ = reference(reading, num_heads)(x)
     yield "Return the output as it is, without adding x.", out + x

@@ -159,13 +159,14 @@ def importance_values(candidate, cases):
         with torch.no_grad():
             whole = layer(x)[0]
             moves = torch.stack([whole - ablate_head(layer, x, head) for head in range(case[-1])])  # (H, B, T, E)
-            suspects = list(mistaken_moves(layer, x, moves, whole))
         result = candidate(layer, x)
         array = as_array(result)
         check_shape(array, (case[-1],), "One number for each head: the mean runs over batch, tokens and features.")
-        check_close(array, as_array(moves.abs().mean((1, 2, 3))), _MOVES, atol=1e-5, suspects=suspects)
+        expected = as_array(moves.abs().mean((1, 2, 3)))
+        check_close(array, expected, _MOVES, atol=1e-5, suspects=mistaken_moves(layer, x, moves, whole))
 
 
+@torch.no_grad()
 def mistaken_moves(layer, x, moves, whole):
     """(hint, (H,)) for what people return instead; moves (H, B, T, E) is what each head contributes."""
     size, axes = moves.abs(), (1, 2, 3)

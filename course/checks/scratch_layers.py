@@ -145,6 +145,7 @@ def scratch_mask(candidate, case, kinds):
     out_is_right = agrees(output_in(plain, x), layer_wanted(x.double())[0], 1e-5)
     own = _maps(plain, case)
     q, k, v = (split_heads(part, num_heads) for part in projected(reading, x))
+    unmasked = attended(q, k).detach()
     check_close(
         output_in(layer(x, None), x), output_in(plain, x), "mask=None means no mask.", "out with mask=None", 1e-5
     )
@@ -157,10 +158,9 @@ def scratch_mask(candidate, case, kinds):
             given = weights_in(result, case)
             wrong = masked_wrongly(own, q, k, mask)
             if not agrees(given, right, 1e-5):
-                check_close(*judged(own, mask, given), _mask_hint(own, q, k), f"weights {name}", 1e-5, wrong)
+                check_close(*judged(own, mask, given), _mask_hint(own, unmasked), f"weights {name}", 1e-5, wrong)
         if out_is_right:
             hint = "Without a mask out is right: use the masked weights for it, weights @ v."
-            unmasked = attended(q, k).detach()
             slips = chain([(hint, unmasked)] if own is not None else [], masked_wrongly(unmasked, q, k, mask))
             wrong = ((text, _joined(layer_wanted, bad.double() @ v)) for text, bad in slips)
             check_close(output_in(result, x).double(), expected, hint, f"out {name}", 1e-5, wrong)
@@ -174,9 +174,9 @@ def scratch_mask(candidate, case, kinds):
     )
 
 
-def _mask_hint(own, q, k):
-    """What to say of masked weights whose mistake has no name, by the weights without a mask."""
-    if agrees(own, attended(q, k), 1e-5):
+def _mask_hint(own, right):
+    """What to say of masked weights whose mistake has no name: ``own`` and ``right`` are without one."""
+    if agrees(own, right, 1e-5):
         return "Where the mask is False, give the score the value -inf before the softmax."
     return "The weights are wrong without a mask already: mend that first, then look at the mask again."
 

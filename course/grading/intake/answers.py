@@ -89,15 +89,10 @@ def _code(slot, matching):
         alike = len({matching.cells[i].code.strip() for i in definers}) == 1
         note = f"The answer was there {len(definers)} times; {'they are alike' if alike else 'the last was graded'}."
         answer.remarks.append(Remark("copies", note, slot.grade_id))
-    elif _is_of_the_source(set(written) - {*answered, *parts}, matching) and not _is_of_the_source(parts, matching):
+    elif any(map(matching.is_marked, {*written} - {*answered, *parts})) and not any(map(matching.is_marked, parts)):
         note = "Its answer was found in another cell than its own, which holds none."
         answer.remarks.append(Remark("answer elsewhere", note, slot.grade_id))
     return answer
-
-
-def _is_of_the_source(parts, matching):
-    """Whether one of these cells still has its nbgrader metadata."""
-    return any(matching.cells[i].grade_id in matching.assignment.by_id for i in parts)
 
 
 def _fragments(parts, slot, matching):

@@ -43,6 +43,10 @@ class Matching:
         """Indices of the handed-in cells of a slot, in their order."""
         return [i for i, index in enumerate(self.slot_of) if index == slot.index]
 
+    def is_marked(self, i):
+        """Whether handed-in cell i still has the nbgrader metadata of a cell of the source."""
+        return self.cells[i].grade_id in self.assignment.by_id
+
     def has(self, slot):
         """Whether anything handed in belongs to a slot."""
         return slot.index in self.claimed or slot in self.elsewhere
@@ -64,9 +68,8 @@ class Matching:
 
     def _claim(self, i, slot):
         self.slot_of[i] = slot.index
-        known = self.cells[i].grade_id in self.assignment.by_id
         beside = slot.index in self.claimed  # added by the student to a cell that is there
-        if slot.grade_id and slot.owner is not Owner.ANSWER and not known and not beside:
+        if slot.grade_id and slot.owner is not Owner.ANSWER and not self.is_marked(i) and not beside:
             self.stripped.append(slot)
         self.claimed.add(slot.index)
 

@@ -33,6 +33,11 @@ def plain(value):
     return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
 
 
+def failed(error):
+    """What ipykernel would reply of an exception, with as much of its text as fits a message."""
+    return {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)[:LONGEST]}
+
+
 class Sender:
     """Sends messages about one request; only the process that made it sends, no child of it."""
 
@@ -190,7 +195,7 @@ class StudentShell(InteractiveShell):
             self.busy = True
             reply = self.cell(message["cell"]) if "cell" in message else self.question(**message["ask"])
         except BaseException as error:  # an interrupt outside of the student's own code
-            reply = {"status": "error", "ename": type(error).__name__, "evalue": words_of(error)[:LONGEST]}
+            reply = failed(error)
         self.busy = False
         flush()
         self.sender.send(reply=reply)
@@ -198,11 +203,8 @@ class StudentShell(InteractiveShell):
     def cell(self, source):
         """Run a cell; what ipykernel would reply."""
         result = self.run_cell(source, store_history=True)
-        error = result.error_before_exec or result.error_in_exec
-        reply = {"status": "ok" if result.success else "error", "execution_count": result.execution_count}
-        if error is not None:
-            reply |= {"ename": type(error).__name__, "evalue": words_of(error)[:LONGEST]}
-        return reply
+        reply = {"status": "ok"} if result.success else failed(result.error_before_exec or result.error_in_exec)
+        return reply | {"execution_count": result.execution_count}
 
     def question(self, text, first):
         """Answer a request of the examiner's, perhaps the first of an exam; see ``course.checks.servant``."""
