@@ -27,7 +27,7 @@ from course.grading.many.grader import Grader
 from course.grading.many.run import Class, Outcome
 from course.grading.sandbox import autograde_preprocessors
 from course.grading.stopping import Stop
-from course.grading.warm.execute import import_checks, warm_process
+from course.grading.warm.execute import import_course, warm_process
 
 TIMES = Path(__file__).parent / "grading_times.csv"
 COLUMNS = ("pipeline", "step", "seconds", "cpu_seconds")
@@ -80,7 +80,7 @@ def warm_grades(folder, students):
     course = open_course(folder)
     with open_gradebook(course) as gradebook:
         class_ = Class(course, gradebook, [demo.LESSON], students, True, None, Stop())
-    import_checks()
+    import_course()
     warm_process()
     grader = Grader(course, class_.assignments)
     submissions = {submission.student: submission for submission in class_.submissions(class_.changed(Outcome()))}

@@ -7,17 +7,17 @@ import signal
 
 from course.grading.sandbox.availability import require_sandbox
 from course.grading.sandbox.execute import SandboxedExecute
-from course.grading.warm.execute import import_checks, warm_process
+from course.grading.warm.execute import import_course, warm_process
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def get_ready(course):
-    """Import the checks, make sure of the sandbox, and start the warm process that all students' processes come from.
+    """Import the course, make sure of the sandbox, and start the warm process that all students' processes come from.
 
     SandboxUnavailable where students' code cannot be confined and ``course`` does not allow to run it all the same.
     """
-    import_checks()
+    import_course()
     if not SandboxedExecute(config=course.config).unconfined:
         require_sandbox(course.root)
         warm_process()

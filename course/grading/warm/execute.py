@@ -14,14 +14,13 @@ from course.grading.warm.process import NoFork, WarmProcess, student_modules
 log = logging.getLogger(__name__)
 
 
-def import_checks():
-    """Import torch and the checks in this process too, for the processes forked from it, on one thread."""
+def import_course():
+    """Import torch, the checks and what lessons import in this process too, for those forked from it, on one thread."""
     import torch
 
     torch.set_num_threads(1)
     for name in student_modules():
-        if name.startswith("course.checks"):
-            importlib.import_module(name)
+        importlib.import_module(name)
 
 
 @functools.cache
