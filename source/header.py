@@ -24,7 +24,7 @@ r"""
 # %% [markdown]
 r"""
 Run the set-up cell first. Where the course is installed (JupyterLab, VS Code, Binder) it changes nothing; on Google
-Colab it installs the course, in a few seconds, and leaves every package of Colab's as it is.
+Colab it installs the course, in a few seconds, and leaves Colab's own packages as they are.
 """
 
 # %% jupyter={"source_hidden": true}

@@ -48,20 +48,21 @@ language model, in lesson 6.
 r"""
 ### Lesson Overview
 
-- **Duration:** about 2.5 hours with all exercises, or 60 to 90 minutes on the short path. Each exercise says
-  whether it is on it.
-- **Prerequisites:** Python, self-attention as an idea, the basics of neural networks.
-- **Materials needed:** this notebook, NumPy, PyTorch, and the sample sentences that come with the course.
+- **Duration:** about 2.5 hours with all exercises of lessons 1 to 4, or 60 or 90 minutes on a short path. Each
+  exercise says which path it is on. Lessons 5 and 6 are optional.
+- **Prerequisites:** Python, an understanding of self-attention, basic neural network concepts.
+- **Materials needed:** Python (Jupyter or an IDE), NumPy, PyTorch, and the sample sentences that come with the course.
 
-An exercise always has the same four beats: what to write, a cell to write it in, a check that you can see and run as
-often as you like, and hidden tests that run when you hand in. When a check fails, it says what it saw and what to look at.
+Nearly every exercise has the same four beats: what to write, a cell to write it in, a check that you can see and run as
+often as you like, and hidden tests that run once you have handed in. When a check fails, it says what it saw
+and what to look at.
 """
 
 # %% [markdown]
 r"""
 ## 2. Learning Objectives and Session Outline (5 minutes)
 
-By the end of this lesson, which its notebooks 1 to 4 make up, you will be able to:
+By the end of this lesson, which is made up of notebooks 1 to 4, you will be able to:
 
 - explain the purpose and mechanics of multi-head attention,
 - describe and implement positional encoding,
@@ -92,10 +93,10 @@ r"""
 
 ### Core Concepts
 
-Attention answers one question for every token: *which tokens matter to me, and how much?* The answer is a row of
-weights, one for each token of the sentence and all at least 0, that sum to 1. What the token gets is an average: every
-token, itself included, hands over one vector, its *value*, and the weights say how much of it counts. Everything in this
-course is built on that average, so write it first.
+Attention answers one question for every token, that is, for every word or piece of a word: *which tokens matter to me,
+and how much?* The answer is a row of weights, one for each token of the sentence and all at least 0, that sum to 1. What
+the token gets is an average: every token, itself included, hands over one vector, its *value*, and the weights say how
+much of it counts. Everything in this course is built on that average, so write it first.
 """
 
 # %% [markdown]
@@ -195,10 +196,10 @@ in. What a head looks at is learned, it is often hard to name, and several heads
 r"""
 **Why this matters.** One head gives one row of weights per token: a single way of looking around. To look at the verb
 with most of its weight, it must take that weight from everything else. Several heads look in several ways at once, so the model
-can capture various types of relationships in a sequence.
+can capture various types of relationships and patterns in the data, and understand complex sequences better.
 
-A token's vector has `d_model` numbers, the columns of the table of all tokens. The heads share them: of 8 columns, each
-of two heads works on four.
+A token's vector has `d_model` numbers. Its queries in all the heads together have as many, and so have its keys and its
+values: of 8 columns, each of two heads gets four. Each of these four is computed from the token's whole vector.
 """
 
 # %%
@@ -258,9 +259,10 @@ exam.run()
 
 # %% [markdown]
 r"""
-**Predict, then move.** In the explorer below, a sentence is cut into heads. Before you touch the head count: what will
-happen to the number of attention maps, to $d_\text{head}$, and to the number of parameters when you go from 2 heads to 4?
-Then choose 3 heads, which does not divide the width, and read what it says.
+**Predict, then move.** In the explorer below, the columns of a sentence's tokens are cut into heads, and each head shows its
+*attention map*: its weights, with a row for each query. Before you touch the head count: what will happen to the number of
+maps, to $d_\text{head}$, and to the number of parameters when you go from 2 heads to 4? Then choose 3 heads, a number that
+does not divide the width, and read what it says.
 """
 
 # %%
@@ -277,11 +279,12 @@ tokens. You will count both in lesson 2.
 r"""
 ### Positional Encoding
 
-Transformers lack recurrence. An attention layer without a mask treats the sentence as a set of vectors: it has no
-sense of word order. Positional encoding injects information about the position of each token into the model, so
-that it can distinguish between different orders of the same tokens.
+Transformers lack recurrence. An attention layer without a mask, in which every token may look at all the others, treats
+the sentence as a set of vectors: it has no sense of word order. Positional encoding injects information about the
+position of each token into the model, so that it can distinguish between different orders of the same tokens.
 
-In the original Transformer the position enters once, at the bottom, as a vector that is added to the word's embedding:
+In the original Transformer the position enters once, at the bottom, as a vector that is added to the *embedding*, the
+vector that stands for the word itself:
 """
 
 # %%
@@ -350,7 +353,8 @@ r"""
 The sentences mean different things, and the layer gives every word the same vector in both. When the inputs change
 places, the outputs change places with them, and that is all: the layer is *permutation equivariant*. Shuffle a sentence
 yourself below. The *equivariance error* says how far the outputs are from having moved along with the words: without an
-encoding it is zero, up to rounding. Switch an encoding on and the error appears. That error is what a model can use to tell orders apart.
+encoding it is zero, up to rounding. Switch to *sinusoidal* or *learned* and the error appears: that difference is what a model can
+use to tell orders apart. The fourth setting, *along the batch*, is a mistake. **Predict** what it does to the error.
 """
 
 # %%
@@ -371,7 +375,7 @@ One point for each term. Two descriptions are left over.
 - **A** A vector that is added to an input embedding and depends on where the token stands.
 - **B** A learned linear transformation that makes queries, keys or values from token vectors.
 - **C** One of several attention mechanisms that run in parallel, each with its own queries, keys and values.
-- **D** The matrix of weights with which one token looks at the others.
+- **D** The matrix of weights with which the tokens of a sentence look at one another.
 - **E** A table with one vector for each word of the vocabulary.
 """
 
