@@ -43,8 +43,9 @@ Each head in multi-head attention projects the input into a subspace of its own 
 results are concatenated and linearly transformed. This allows the model to jointly attend to information from
 different representation subspaces.
 
-That is four steps: project, attend, concatenate, project again. The picture shows them with the shape of the
-tensor at each step. One letter stands for each axis: B batch, H heads, T queries, S keys. In self-attention S is T.
+That is four steps: project, attend, concatenate, project again. The picture shows them with the shapes on the way; in the
+box of a head, Q, K and V are that head's columns of them, and K' is K transposed. One letter stands for each axis: B batch,
+H heads, T queries, S keys. In self-attention S is T.
 """
 
 # %%
@@ -65,8 +66,8 @@ what it has to offer, its **value** is what it hands over when somebody looks.
 
 # %% [markdown]
 r"""
-**Predict, then reveal.** Below you see one query, five keys and the scores. Set the row of weights that you expect,
-then uncover it.
+**Predict, then reveal.** Below you see one query, five keys and the scores, already divided by $\sqrt{d_\text{head}}$. Set
+the row of weights that you expect, then uncover it.
 """
 
 # %%
@@ -112,7 +113,7 @@ question.key(
     {
         "A": "A softmax takes out what is added to all scores, not what multiplies them: a factor of 8 makes every difference 8 times larger.",
         "B": "What counts is how far the scores lie apart, and they lie 8 times as far apart as after the division.",
-        "C": "The scores have a standard deviation of 8, and a lead of 8 is a factor of 3000: the softmax is saturated, and hardly any gradient passes.",
+        "C": "The scores have a standard deviation of 8, and a lead of 8 is a factor of 3000: the softmax is saturated, and much less gradient passes.",
         "D": "A softmax gives rows that sum to 1 whatever the scores are; the scale decides how the weight is spread.",
     },
 )
@@ -131,8 +132,8 @@ for name, scores in (("q·k", q @ k.T), ("q·k / √64", q @ k.T / 64**0.5)):
 # %% [markdown]
 r"""
 A sum of 64 independent products, each of variance 1, has variance 64 and spread (standard deviation) 8. Dividing by $\sqrt{64}$
-brings the spread back to 1, whatever the width. Without it the softmax is **saturated**: one key takes nearly everything, and
-because the slope of a weight is $w(1-w)$, little gradient comes back.
+brings the spread back to 1, as $\sqrt{d_\text{head}}$ does at any width. Without it the softmax is **saturated**: one key
+takes most of the row, and the slope of a weight, $w(1-w)$, falls to a quarter: less gradient comes back.
 
 Two things that you may hear otherwise. The width in the formula is that of a *head*: $\sqrt{d_\text{head}}$, not
 $\sqrt{d_\text{model}}$. And "the variance of $q \cdot k$ is $d$" holds for entries with mean 0. Let the mean be 1:
@@ -149,7 +150,7 @@ With mean 0 it is close to 64, with mean 1 close to 192, three times as much. In
 0; the division keeps the scores in a workable range at the start of training, no more.
 
 Move the width in the explorer and watch the largest weight, first with the right scale, then with none, then with
-the scale of the whole model.
+that of the whole model, $\sqrt{d_\text{model}}$.
 """
 
 # %%
@@ -307,8 +308,8 @@ exam.run()
 
 # %% [markdown]
 r"""
-Your function at work: the same five scores as before, now computed by you. Where it and the course differ, the
-explorer says where.
+Your function at work: the same query and keys as before, with the weights now computed by you. Where they differ from
+the course's, the explorer says where and by how much.
 """
 
 # %%
@@ -337,7 +338,8 @@ r"""
 #### A row that may see nothing
 
 The exercise spared you one case: a query whose keys are all forbidden, for example one in a batch item that is all
-padding. What should its weights be? Predict what each of the two usual fill values makes of such a row.
+padding. What should its weights be? Predict what each of the two usual fill values for forbidden scores, `-inf` and
+`-1e9`, makes of such a row.
 """
 
 # %%
@@ -363,7 +365,7 @@ r"""
 #### Many heads: cutting the columns
 
 There are no separate networks for the heads. The three projections are computed once, $d_\text{model}$ columns
-wide, and then *cut*: head h gets the columns from $h \cdot d_\text{head}$ on. Cutting moves numbers and computes nothing.
+wide, and then *cut*: head h gets the $d_\text{head}$ columns from $h \cdot d_\text{head}$ on. Cutting moves numbers and computes nothing.
 """
 
 # %%
@@ -373,7 +375,7 @@ plots.head_columns(d_model=8, num_heads=2)
 r"""
 PyTorch wants the heads in front of the time axis, (B, H, T, d_head), so that one matrix product serves all
 of them. A tempting way to get there is `view`, which gives the right shape at once. Predict what head 0 of the first
-token holds, then look. Each entry shows its token (tens) and its column (units).
+token holds, then look. The tens digit of each entry is its token, the units digit its column.
 """
 
 # %%
@@ -384,9 +386,9 @@ print("head 1:", viewed[0, 1].tolist())
 
 # %% [markdown]
 r"""
-Head 0 has the whole of tokens 0 and 1, head 1 the whole of tokens 2 and 3. The first half of a token's columns poses
-as "time 0", the second as "time 1". No error, the right shape, and a layer that even trains, badly: its heads
-cannot look across the sentence. Time must stay an axis of its own until the columns have been cut.
+Head 0 has the whole of tokens 0 and 1, head 1 the whole of tokens 2 and 3. The two halves of token 0 pose as
+"time 0" and "time 1" of head 0, those of token 1 as "time 2" and "time 3". No error, the right shape, and a layer that
+even trains, badly: its heads cannot look across the sentence. Time must stay an axis of its own until the columns have been cut.
 """
 
 # %% [markdown]
@@ -593,8 +595,9 @@ result = experiments.heads()
 
 # %% [markdown]
 r"""
-One row of weights can be sharp in one place only, so a second head helps where two places are asked for. Where one place is
-asked for, more heads bring nothing. How many are right is a question to a model and a task: try a few and measure.
+One row of weights can be sharp in one place only, so a second head helps where two places are asked for; eight narrow heads add
+next to nothing to that. Where one place is asked for, more heads bring nothing. How many are right depends on the model and
+the task: try a few and measure.
 
 **2. Misconception: Positional encoding is only needed for long sequences.** *Reality:* even short sequences require
 positional information for correct interpretation.
@@ -608,7 +611,7 @@ result = experiments.short_sequences()
 
 # %% [markdown]
 r"""
-Without positions the model tosses a coin, at two symbols as at four: it sees the same *set* both times. That holds for a layer without a
+Without positions the model tosses a coin, at two symbols as at four: it sees the same *set* in either order. That holds for a layer without a
 mask. A causal mask tells positions apart by how much each may see; lesson 5 comes back to it.
 """
 
@@ -619,7 +622,7 @@ r"""
 ### Example 1: Multi-Head Attention Skeleton (PyTorch)
 
 PyTorch has the whole layer ready-made, `nn.MultiheadAttention`. Around it goes a class of your own, so that the
-settings that people forget are made in one place. Here the lesson uses PyTorch's word for the width, `embed_dim`.
+settings that people forget stand in one place. Here the lesson uses PyTorch's word for the width, `embed_dim`.
 """
 
 
@@ -741,8 +744,9 @@ r"""
 A figure called "the attention of layer 3" is often such a mean. Two heads, one that looks back and one that looks ahead, become
 one map that seems to look both ways. Ask for every head.
 
-There is a second thing to do before you plot weights. A layer with dropout drops *weights* while it trains, and it
-returns what is left. Predict what the rows sum to, in training mode and after `.eval()`.
+There is a second thing to do before you plot weights. A layer with dropout drops *weights* while it trains: of every five
+about one becomes 0 here, the others are divided by 0.8, and the result is returned. Predict what the rows sum to, in
+training mode and after `.eval()`.
 """
 
 # %%
@@ -754,7 +758,8 @@ for training in (True, False):
 
 # %% [markdown]
 r"""
-A new module is in training mode, so `.eval()` comes before every picture of its attention. (The function
+In training mode a row that lost nothing sums to 1.25, and one that lost much to less than 1. A new module is in training
+mode, so `.eval()` comes before every picture of its attention. (The function
 `F.scaled_dot_product_attention`, where `F` is `torch.nn.functional`, knows no mode: it drops whenever you hand it a
 `dropout_p`. Pass `p if self.training else 0.0`.)
 """
@@ -815,7 +820,7 @@ Last in this example: masks. PyTorch has two conventions, and they contradict ea
 
 | | boolean mask, True means | float mask |
 |---|---|---|
-| this course, `mask` | may attend | none |
+| this course, `mask` | may attend | refused |
 | `F.scaled_dot_product_attention`, `attn_mask` | may attend | added to the scores |
 | `nn.MultiheadAttention`, `attn_mask` and `key_padding_mask` | **forbidden** | added to the scores |
 """
@@ -871,7 +876,7 @@ for name, attn_mask in (("as it is", mask), ("converted", converted)):
 r"""
 As it is, position 1 sees only the future, and position 4, for which nothing is left, gets NaN. Do not count on that warning:
 a layer that asks for no weights, as `nn.TransformerEncoderLayer` does, gets zeros there while it trains. Such a model
-reaches a splendid loss, because it reads the answer. `to_multihead_mask` turns the meaning round.
+reaches a splendid loss, because it reads the answer. The course's `to_multihead_mask` turns the meaning round.
 
 A float mask is *added* to the scores in both of PyTorch's functions. A mask of 0.0 and 1.0 therefore forbids nothing:
 beside the others, an unwanted weight shrinks by a factor of $e$, no more. Use booleans. **Predict** roughly what share is left on three
@@ -950,7 +955,7 @@ plt.show()
 r"""
 In words: 50 rows, one for each position, and 16 columns. The columns on the left alternate between -1 and 1 within a few rows; the further
 right, the longer the stripes; the last pair hardly changes over 50 positions, its sine near 0 and its cosine near 1.
-No two rows are equal. A column that is flat zero, or stripes that run the other way, would tell you of a mistake at once.
+No two rows are equal. A last column near 0 instead of 1, or stripes that run the other way, would tell you of a mistake at once.
 """
 
 # %% [markdown]
@@ -977,7 +982,7 @@ def bad_positional_encoding(seq_len, d_model):
 
 # %% [markdown]
 r"""
-The first tool is to print shapes at each step. Predict which of the two additions fails.
+The first tool is to print shapes at each step. **Predict** which addition fails: the one at 8 columns, the one at 2, or both.
 """
 
 # %%
@@ -992,7 +997,8 @@ for d_model in (8, 2):
 # %% [markdown]
 r"""
 At 8 columns NumPy refuses: the lucky case. At 2 columns the table is (10, 1), which *broadcasts*: the sine is added to both
-columns, and nobody is told. Small test cases find mistakes, and so do shapes that are compared rather than trusted.
+columns, and nobody is told. A test at this small size finds the mistake only if it compares the shapes instead of
+waiting for an error.
 
 The corrected version must have the right shape. Is that enough?
 """
@@ -1004,7 +1010,7 @@ def good_positional_encoding(seq_len, d_model):
     return np.zeros((seq_len, d_model))
 
 
-print(good_positional_encoding(10, 8).shape, "- rows that differ:", len(np.unique(good_positional_encoding(10, 8), axis=0)))
+print(good_positional_encoding(10, 8).shape, "- different rows:", len(np.unique(good_positional_encoding(10, 8), axis=0)))
 
 # %% [markdown]
 r"""
