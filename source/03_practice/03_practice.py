@@ -38,9 +38,9 @@ from course.live import encoding_explorer, order_bench
 r"""
 ## 6. Hands-On Practice (30-40 minutes)
 
-The three exercises take 35 minutes. `MultiHeadAttentionFromScratch`, which continues Exercise 1, takes another 10 and
-is off the short path. Each exercise says how its points are split, and each part has a check of its own:
-one slip costs one part, not the whole exercise.
+The parts of the three exercises add up to 35 minutes, a little less than their headings allow.
+`MultiHeadAttentionFromScratch`, which continues Exercise 1, takes another 10 and is off the short path. Each exercise says how
+its points are split, and each part has a check of its own: one slip costs one part, not the whole exercise.
 
 Write, run the check, read its message, look at the shapes, change one thing. That is the whole method.
 """
@@ -144,7 +144,7 @@ r"""
 The output has the shape of the input, so layers can be stacked. The weights have four axes: item, head, query, key. Each
 row sums to 1, in every head.
 
-Two traps of this layer give no error. Without `batch_first=True` the shapes of the output are still right, but
+Two traps of this layer give no error. Without `batch_first=True` the shape of the output is still right, but
 tokens attend to the same position in *other* sequences. And a boolean mask means the opposite of ours: in
 `nn.MultiheadAttention`, True *forbids*; in this course and in `F.scaled_dot_product_attention`, True *allows*.
 """
@@ -157,7 +157,9 @@ You have used the layer; now write it. The steps are those of lesson 2: project 
 into heads, compare, normalise, average, join the heads, project again.
 
 $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{d_\text{head}}}\right) V_h, \qquad
-\text{out} = W_o\,[\text{head}_0, \dots, \text{head}_{H-1}] + b_o$$
+\text{out} = [\text{head}_0, \dots, \text{head}_{H-1}]\,W_o^\top + b_o$$
+
+The transpose is that of `nn.Linear`, which computes $x W^\top + b$.
 
 You will know that it is right in the strongest sense: loaded with the same weights, it gives the same
 numbers as PyTorch's.
@@ -434,8 +436,8 @@ encoding_explorer.explore(positional_encoding, d_model=16)
 # %% [markdown]
 r"""
 The first columns turn once in $2\pi \approx 6.3$ positions; the last ones hardly move. You may have read that the
-wavelengths end at $10000 \cdot 2\pi$. They come close and do not get there: the last exponent is $(d-2)/d$, so the slowest
-of 16 columns turns once in $3162 \cdot 2\pi$ positions.
+wavelengths end at $10000 \cdot 2\pi$. Wide tables come close, none gets there: the last exponent is $(d-2)/d$, so the slowest
+pair of 16 columns turns once in $3162 \cdot 2\pi$ positions.
 
 The dot product of two rows depends on their distance alone. It falls at first, then rises and falls again: neighbours
 are alike, but farther away need not mean less alike.
@@ -450,7 +452,7 @@ r"""
 Draw the table `pe` that you are given as a heatmap and return the matplotlib `Axes`, in about seven lines.
 
 - `imshow` or `pcolormesh` shows `pe` itself, rows are positions, on a new figure that stays open; the result is its Axes (3 points).
-- The x label is `Embedding Dimension`, the y label `Position`; there are a title of the axes and a colour bar of the heatmap, and no `plt.show()` (2 points).
+- The x label is `Embedding Dimension`, the y label `Position`; the axes have a title, the heatmap has a colour bar, and `plt.show()` is not called (2 points).
 
 <details><summary>Hint 1</summary>
 
@@ -716,7 +718,7 @@ for name, model in models.items():
 r"""
 Without positions the number is zero up to rounding, about $10^{-8}$, for every layer, every x and every permutation: the layer is
 *permutation equivariant*. With positions it is not, and how large it gets depends on the weights and on x. Run the
-cell again and watch which of the two changes.
+cell again and watch which of the two numbers changes.
 
 To judge the size, compare it with the output itself. And look *where* the outputs differ:
 """
@@ -820,7 +822,7 @@ Two tokens are enough: the numbers are of the same size at every length, so posi
 sequences only. That the encoding can be *computed* for any length does not mean that a trained model can *use* positions
 it never saw; lesson 5 measures that, too.
 
-For the other idea, choose *learned* in the bench: a table of random vectors breaks the symmetry as well as sines do. What
+For the other idea, the bench below is set to *learned*: a table of random vectors breaks the symmetry as well as sines do. What
 it lacks is a row for the position after its last.
 """
 
