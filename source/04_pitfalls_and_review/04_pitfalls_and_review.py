@@ -52,7 +52,7 @@ r"""
 - **Solution:** always check and match dimensions.
 
 The best mismatch is the one that crashes, because you notice it. Here a batch of tokens (B, T, E) = (4, 6, 8) meets
-the first colleague's table. Before you run the two cells: which number in the message will be the wrong one?
+the first colleague's table. Before you run the two cells: the message will name two sizes. Which two, and which of them is wrong?
 """
 
 # %% [markdown]
@@ -146,7 +146,7 @@ exam.run()
 # %% [markdown]
 r"""
 The worst mismatch is the one that fits. A tensor can have the right shape and the wrong numbers in it: `view` and
-`reshape` keep the numbers in one and the same order, and only cut that row in other places.
+`reshape` read the numbers as one long row, always in the same order, and only cut that row in other places.
 
 The second colleague cuts (B, T, d_model) into heads. Below, token 0 holds the numbers 0 to 3 and token 1 holds 4 to 7.
 Predict what head 0 of two heads gets from token 1, then run the cell after the function.
@@ -329,7 +329,7 @@ exam.run()
 # %% [markdown]
 r"""
 **A test that finds this slip.** Give every position the same token. Without positions all outputs of a layer are
-equal; with them they differ. Predict the two numbers before and after your repair.
+equal; with them they differ. Predict: which of the two numbers is zero before your repair, and which after it?
 """
 
 # %%
@@ -344,7 +344,7 @@ r"""
 #### Problem 3: An attention that looks plausible
 
 The fourth colleague's function returns weights between 0 and 1, and the maps look like attention. Nothing crashes
-and nothing is off by a shape. There are two slips, in two lines. Mend one at a time, and see which of the three checks turns to a tick.
+and every shape is right. There are two slips, in two lines. Mend one at a time, and see which of the three checks turns into a tick.
 """
 
 # %% [markdown]
@@ -452,9 +452,9 @@ mask_bench.explore(scaled_dot_product_attention, mask="causal")
 
 # %% [markdown]
 r"""
-It becomes a model that sees only the future: every token attends to what comes after it, and the last one, which may
-look at nothing, becomes NaN. Without `need_weights` not even that happens. No error is raised. The weights are where you
-see it, so draw them once before you train.
+It becomes a mask that shows only the future: every token attends to what comes after it, and the last one, which may
+look at nothing, becomes NaN. In training with `need_weights=False` not even that happens. No error is raised. The weights are
+where you see it, so draw them once before you train.
 
 Masks belong on the *scores*. A mask that sets weights to zero after the softmax leaves rows that no longer sum to one.
 """
@@ -484,7 +484,7 @@ r"""
 Each line shows what comes *into* a part. Read from the top: which part changes the width from 8 to 12, and which back? The layer has attention,
 normalisation and two linear layers, and nothing in it knows about positions: PyTorch leaves the encoding to you.
 
-Now the table. Look for the fast waves on the left, the slow ones on the right, and a last column that is there.
+Now the table. Look for the fast waves on the left and the slow ones on the right, and count the columns: is the last one there?
 """
 
 # %%
@@ -493,7 +493,7 @@ plots.heatmap(positional_encoding(40, 16), "dimension", "position", "Your positi
 # %% [markdown]
 r"""
 The cosines of the last pairs stay near 1 and the sines near 0 in the first 40 rows: their waves are thousands of positions long.
-A table in which *all* columns look alike has lost the exponent; one in which rows look alike has lost the position.
+A table in which all *pairs* of columns look alike has lost the exponent; one in which all *rows* look alike has lost the position.
 """
 
 # %% [markdown]
@@ -502,11 +502,11 @@ r"""
 
 ### Industry Standards
 
-You will find three rules in many courses. Here is what holds of them.
+You will find three rules in many courses. Here is how much of each still holds.
 
 **"Use multi-head attention for all Transformer models."** Several heads are the rule. But the heads need not all have their
 own keys and values: in *grouped-query* attention a few query heads share one key and value head, in *multi-query*
-attention all of them do. Large language models do this because, while they write, they must keep the keys and values of every
+attention all of them do. Many large language models do this because, while they write, they must keep the keys and values of every
 earlier token in memory.
 """
 
@@ -532,15 +532,15 @@ print("largest difference:", (grouped - repeated).abs().max().item())
 
 # %% [markdown]
 r"""
-They agree, up to rounding: two key and value heads did the work of eight, with a quarter of the numbers.
+They agree, up to rounding: each key and value head served four query heads, with a quarter of the numbers.
 
-**"Always include positional encoding."** Include *some* source of order. Without a mask there is no other, so an encoder
-needs one. It need not be added to the embeddings: rotary encoding turns queries and keys, ALiBi adds to the scores.
-With a causal mask the mask itself tells order, and a decoder of two layers can learn it without any encoding; lesson 5 trains
-one. Most decoders still include one.
+**"Always include positional encoding."** Include *some* source of order. Without a causal mask attention has none, so an
+encoder needs an encoding. It need not be added to the embeddings: rotary encoding turns queries and keys, ALiBi adds to the scores.
+A causal mask itself tells order, and a decoder of two layers can learn it without any encoding, as one does in lesson 5. Most
+decoders still include one.
 
-And what can be computed is not yet what a model can use: sinusoids exist for every position, but a model trained on short
-sequences fails on longer ones.
+And computable is not yet usable: sinusoids exist for every position, but a model trained with them on short sequences does worse
+on longer ones.
 """
 
 # %% [markdown]
@@ -589,7 +589,7 @@ question = Question("best_practice_question", letters="ABCD")
 question.key(
     "C",
     {
-        "A": "With a causal mask each position sees another number of tokens, and two layers can learn order from that alone. An encoding helps; it is not the only way.",
+        "A": "With a causal mask each position sees a different number of tokens, and two layers can learn order from that alone. An encoding helps; it is not the only way.",
         "B": "Sinusoids can be computed for any position, but a model has learned to use those it was trained on: on longer sequences the accuracy falls.",
         "C": "This is grouped-query attention. What is kept for each token shrinks with the number of key and value heads, here from 32 to 8.",
         "D": "The heads share the width: twice as many heads are half as wide, and the projections keep their size and their parameters.",
@@ -615,11 +615,11 @@ r"""
 
 ### Key Takeaways
 
-1. Multi-head attention enables the model to capture diverse relationships: several maps for each token instead of one, for the same
-   number of parameters. What a head looks at is learned; not every head is useful, and more are not always better.
-2. Positional encoding is essential for sequence understanding in Transformers, wherever no mask tells order.
-3. Careful implementation and visualisation help avoid common mistakes. The four functions of this lesson all ran; what found them was
-   two shapes that do not fit, a numbered tensor, the same token in every place, and a sum over an axis.
+1. Multi-head attention enables the model to capture diverse relationships: several rows of weights for each token instead of one, for
+   the same number of parameters. What a head looks at is learned; not every head is useful, and more are not always better.
+2. Positional encoding is essential for sequence understanding in Transformers, wherever no causal mask tells the order.
+3. Careful implementation and visualisation help avoid common mistakes. The four functions of this lesson all ran; what gave them
+   away was two shapes that did not fit, a numbered tensor, the same token in every place, and a sum over an axis.
 """
 
 # %% [markdown]
@@ -669,7 +669,7 @@ One point for the reason: without mask and encoding, attention depends on the ve
 outputs change places with them (permutation equivariance), so "dog bites man" and "man bites dog" give every word the same vector.
 Half a point for "attention has no order" without what follows from it. "The output stays the same" (invariance) is half a point.
 
-One point for a case: a causal mask (each position sees another number of tokens), or a task in which order does not matter (a set, a bag
+One point for a case: a causal mask (each position sees a different number of tokens), or a task in which order does not matter (a set, a bag
 of words), or position that enters elsewhere (rotary, ALiBi, recurrence). Half a point for a case without its reason.
 ### END MARK SCHEME
 """

@@ -19,7 +19,7 @@ r"""
 
 *Sections 6 and 8 · 60 minutes · 40 points*
 
-Four other ways to say where a token stands, what a head is worth when it is taken away, and lengths that a model has
+Three other ways to say where a token stands, what a head is worth when it is taken away, and lengths that a model has
 never seen. An extension: nothing in the core lessons depends on it.
 """
 
@@ -45,7 +45,7 @@ r"""
 - Experiment with different sequence lengths.
 
 Both need a way to measure, so that an opinion becomes a figure. The experiments below train tiny Transformers, one
-layer of width 32 in most cases, over three seeds, in less than a minute each. Each tries one sentence of the lesson or of common
+layer of width 32 in most cases, over three seeds, in less than a minute each. Each tests one sentence of the lesson or of common
 lore. The rule is always the same: **write down your guess, run, explain the difference.** A result without code of yours is kept, so that the second run is
 quick; `again=True` trains anew.
 """
@@ -70,8 +70,9 @@ Confirmed, for this task: solved with positions, and close to 0.24 without. Not 
 apart still sees *which* symbols there are, and names the most frequent one. That is a baseline worth computing before
 one is impressed by an accuracy.
 
-Next, a misconception: *positional encoding is only needed for long sequences.* Two marked symbols, which one came
-first? **Predict** for sequences of two symbols, and of four.
+Next, a misconception, as in lesson 2: *positional encoding is only needed for long sequences.* Two marked symbols stand
+in a sequence; which of them came first? **Recall** or predict it for sequences of two symbols, which are the marked ones
+alone, and of four.
 """
 
 # %%
@@ -83,7 +84,8 @@ A misconception indeed. Without positions the model tosses a coin, with two symb
 point: the layer sees a set, and the set {a, b} has no first element.
 
 The same with words. The sentences say who acts, in the active or in the passive; every sentence has a twin in which
-the two nouns have changed places, and some pairs are held out from training.
+the two nouns have changed places, and some pairs are held out from training. **Predict** how often a model is right about
+those, with positions and without.
 """
 
 # %%
@@ -137,7 +139,7 @@ $$\text{out}_{b,p} = x_{b,p} + \text{table}_p$$
 - Gradients reach x and the rows that were added, and x stays as it is (1 point).
 - When T is larger than max_len, `forward` raises `ValueError` (1 point).
 
-How the parameter is called and laid out is up to you. No dropout, and no factor.
+What the parameter is called and how it is laid out is up to you. No dropout, and no scaling factor.
 """
 
 # %% [markdown]
@@ -259,10 +261,9 @@ Learned and fixed do equally well; yours among them, as it must. The original pa
 sinusoids.
 
 The surprise is in the other two: rotary reaches about a third and ALiBi no more than no positions at all. Are they
-worse?
-They answer another question. Both tell attention how *far apart* two tokens are. The mirror image of position t is at
-T − 1 − t: a different distance for every t, so what is needed is *where*. On the previous token, below, the order
-turns round. "The best encoding" depends on the task.
+worse? They answer another question. Both tell attention how *far apart* two tokens are. The mirror image of position t
+is at T − 1 − t: a different distance for every t, so what is needed is *where*. The previous token, below, is a question
+of distance, and there the ranking is different. "The best encoding" depends on the task.
 """
 
 # %% [markdown]
@@ -294,7 +295,7 @@ r"""
 *Off the short path.*
 
 Return the matrix R (d_model, d_model) with $PE(p + k) = R\,PE(p)$ for every p, in about eight lines, for $PE$ with
-sines in the even columns and cosines in the odd ones. k is `offset`.
+sines in the even columns and cosines in the odd ones. k is `offset`, and i counts the pairs from 0.
 
 $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b, \qquad b = \frac{k}{10000^{2i/d_\text{model}}}$$
 
@@ -389,7 +390,7 @@ exam.run()
 # %% [markdown]
 r"""
 The explorer draws each pair as a clock and uses your matrix: the residual of your R_k stands in its list, about
-$10^{-15}$, or $10^{-7}$ in single precision. Move p and watch that the hands turn by the same angle wherever they start.
+$10^{-15}$, or $10^{-7}$ in single precision. Move p and see that the hands turn by the same angle wherever they start.
 
 Then switch on *Project to queries and keys*. **Predict**: do the dot products still depend on the distance alone?
 """
@@ -400,10 +401,10 @@ encoding_explorer.explore(rotation_matrix, d_model=16, position=5, offset=3)
 # %% [markdown]
 r"""
 They do not. You may have read that sinusoids make attention relative, *because* of this rotation. It is a property of
-the vectors; attention compares $W_q$ and $W_k$ of vectors to which words were added as well. A model *can* learn
-projections that use it, and nothing makes it do so.
+the vectors; what attention compares has gone through $W_q$ and $W_k$, with words added to it as well. A model *can* learn
+projections that use the rotation, but nothing forces it to.
 
-The next idea does make it so: turn queries and keys themselves, after the projection.
+The next idea does force it: turn queries and keys themselves, after the projection.
 """
 
 # %% [markdown]
@@ -653,7 +654,7 @@ plots.attention_maps(weights, range(8), "Attention from the bias alone")
 r"""
 The last one: its slope is the smallest, so distance costs it least. Nothing was trained to get there: short sight in
 the first heads and long sight in the last are built in. No position has a name here either. ALiBi only knows how far
-back a key is, and a distance of 100 is one that it can handle even if it was trained at 16. Whether that helps is a
+back a key is, and it has a bias for a distance of 100 even if the model was trained at 16. Whether that helps is a
 matter of measuring.
 """
 
@@ -674,7 +675,7 @@ lengths = experiments.lengths(own={"my learned table": lambda: LearnedPositional
 
 # %% [markdown]
 r"""
-Then change one thing yourself: the task (`tasks.sorting()`, `tasks.reversing()` with `causal=False`), the training
+Then change one thing yourself: the task (`tasks.sorting()` or `tasks.reversing()`, both with `causal=False`), the training
 length, the encoding, or the number of layers. With one seed it takes a few seconds.
 """
 
@@ -743,8 +744,8 @@ r"""
 | decoder (GPT) | causal | itself and the past | generating text |
 | encoder and decoder (the original) | causal in the decoder | the decoder also attends to the encoder's output | translation |
 
-In *cross-attention* the queries come from the decoder and keys and values from the encoder: T queries, S keys, and T
-≠ S.
+In *cross-attention* the queries come from the decoder and keys and values from the encoder: T queries and S keys,
+and T need not be S.
 """
 
 # %% [markdown]
@@ -786,7 +787,7 @@ of 10 symbols? And what will a model reach that was given no causal mask?
 
 # %%
 def next_token_loss(model, tokens):
-    """Mean cross-entropy of each token (B, T) of tokens but the first, given those before it."""
+    """Mean cross-entropy of every token in tokens (B, T) but the first, given those before it."""
     logits, _ = model(tokens[:, :-1])  # (B, T-1, C)
     return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
 
@@ -815,11 +816,12 @@ r"""
 ### A mini-Transformer
 
 A Transformer layer is attention, then a small network for each token, each added to what came in and each with its
-normalisation: $x + \text{attention}(\text{norm}(x))$, then $x + \text{network}(\text{norm}(x))$. Around the layers:
+normalisation: $x + \text{attention}(\text{norm}(x))$, then $x + \text{network}(\text{norm}(x))$. (The original paper normalises after the
+addition.) Around the layers:
 an embedding, an encoding, and an output layer with one number for each class.
 
 `TinyEncoder` in `course/models.py` is that, in a hundred lines worth reading. Below it gets your encoding and learns
-to sort. **Predict** how its parameters share out: which part has most?
+to sort. **Predict** how its parameters are shared out: which part has the most?
 """
 
 # %%
@@ -848,8 +850,8 @@ r"""
 ### Custom attention heads
 
 Nothing says that a head must be trained. Your `rotation_matrix` is enough to *build* one that looks at the previous
-token: take position vectors as keys, and as queries the same vectors, turned one step back. **Predict**: why a factor
-in front of the scores, and what will row 0 look at?
+token: take position vectors as keys, and as queries the same vectors, turned one step back. **Predict**: what is
+the factor 8 in front of the scores for, and what will row 0 look at?
 """
 
 # %%
@@ -863,7 +865,7 @@ r"""
 The dot products of neighbours are close, as you saw, so the factor sharpens the row; a trained head does that with
 the size of its projections. Row 0 has no previous token and takes the nearest it can get, itself.
 
-So a previous-token head exists without training. In lesson 6 you will meet one that training made, in the first layer
+So a previous-token head can exist without training. In lesson 6 you will meet one that training made, in the first layer
 of a real model. To ask what a *trained* head is worth, take it away.
 """
 
@@ -964,9 +966,10 @@ exam.run()
 r"""
 ### What is a head worth?
 
-First the experiment, then the knife. *More heads always mean better performance* is the lesson's first misconception.
-The models have the same width and therefore the same number of parameters; one task asks for two symbols at once (the
-mirror image **and** the previous one), the other for one. **Predict**: where do 2 heads help, where do 8?
+First the experiment, then the knife. *More heads always mean better performance* is the lesson's first misconception,
+and lesson 2 has run this experiment. The models have the same width and therefore the same number of parameters; one
+task asks for two symbols at once (the mirror image **and** the previous one), the other for one. **Recall** or predict:
+where do 2 heads help, where do 8?
 """
 
 # %%
@@ -974,7 +977,7 @@ counts = experiments.heads()
 
 # %% [markdown]
 r"""
-The misconception is one: with a single lookup one head does as well as eight. With two lookups the second head helps
+A misconception indeed: with a single lookup one head does as well as eight. With two lookups the second head helps
 a great deal, and eight are no better than two. One head has one row of weights for each token, and cannot give most
 of it to two places.
 
@@ -1035,8 +1038,8 @@ that takes an intervention, as you made here.
 r"""
 ### Learned positional encodings, looked into
 
-The table of your mini-Transformer started as noise. **Predict**: after training on sorting, will similar positions
-have similar rows, as sinusoids do?
+The table of your mini-Transformer started as noise. **Predict**: after training on sorting, will neighbouring
+positions have similar rows, as sinusoids do?
 """
 
 
@@ -1057,8 +1060,7 @@ Nobody told the table that positions form a line, and on this task it finds out:
 equal, end up alike. The shape depends on what the task rewards; train on `previous_token` and look again.
 
 What is missing are the rows from 16 on. They were never added to anything, so they hold the noise that they started
-with. Make `zeros` 20 tokens long, and you see why a learned table does not
-extrapolate.
+with. Make `zeros` 20 tokens long, and you see why a learned table does not extrapolate.
 """
 
 # %% [markdown]

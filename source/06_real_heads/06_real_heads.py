@@ -61,8 +61,8 @@ r"""
 of 12 heads, width 384, so $d_\text{head}$ is 32. Its licence is Apache 2.0, and the file beside the data says where
 the weights come from.
 
-The course ships a slice of it: the embeddings of a few hundred words and of 64 positions, the attention weights of
-layer 0, and the attention maps of all layers for ten sentences. Nothing is downloaded. Numbers are kept in half
+The course ships a slice of it: the embeddings of a few hundred words and of 64 positions, the projections of
+layer 0's attention, and the attention maps of all layers for ten sentences. Nothing is downloaded. Numbers are kept in half
 precision, which moves no attention weight by more than 0.001.
 """
 
@@ -189,8 +189,9 @@ print(f"12 maps of {len(sentence.tokens)} x {len(sentence.tokens)}, largest diff
 
 # %% [markdown]
 r"""
-What is left is the half precision of the slice. Scale, softmax, the cut into heads, biases: with one of them wrong,
-the maps would be far apart. **Your code computes what a real language model computes.**
+What is left is the half precision of the slice. Scale, softmax, the cut into heads, queries and keys: with one of them
+wrong, the maps would be far apart. **Your code computes the maps of a real language model.** Values and `out_proj` come after
+the maps, so no map speaks for them; that they arrived, the checks of `load_layer` have told you.
 
 Here are the twelve heads of layer 0. Which of them could you describe in a few words?
 """
@@ -417,7 +418,7 @@ for other in model.sentences:
 
 # %% [markdown]
 r"""
-The first number never moves, whatever the words are. The second lies between 0.43 and 0.67. A head's description
+The first number is the same for all ten, whatever the words are. The second lies between 0.43 and 0.67. A head's description
 should come with such a range.
 
 ## Where Attention Rests
@@ -450,9 +451,9 @@ question.key(
     "C",
     {
         "A": "You have measured it: no head gives more than 0.18 to the token itself. Most of them rest on [CLS].",
-        "B": "A few heads do, in the lower layers. In 57 of the 60 heads [CLS] is the key with the largest share.",
+        "B": "One head clearly gives its neighbours more, head 8 of layer 1. In 57 of the 60 heads [CLS] is the key with the largest share.",
         "C": "In 57 of the 60 heads [CLS] is the key with the largest share, and in 32 of them it gets more than half.",
-        "D": "Few heads care for a word in particular. In 57 of the 60 heads [CLS] is the key with the largest share.",
+        "D": "One head does, in layer 5. In 57 of the 60 heads [CLS] is the key with the largest share.",
     },
 )
 ### END HIDDEN TESTS
@@ -542,7 +543,8 @@ From layer 1 on, about half of all attention goes to two tokens that no one wrot
 head that finds nothing to do for a query has to put it somewhere, and `[CLS]` is always there. Many papers read it
 as a place to **rest**; whether resting means doing nothing depends on the values there, which a map does not show.
 
-So beware of averages over heads, and of pictures in which the delimiters were left out: both hide this.
+So beware of pictures in which the delimiters were left out: they hide this. And beware of averages over heads: about half
+of what they show is this, and the few heads that do something else drown in it.
 """
 
 # %% [markdown]
@@ -641,7 +643,7 @@ for name, (place, head) in (("narrowest", strongest_head(-spread)), ("widest", s
 
 # %% [markdown]
 r"""
-Two to the entropy is a number of tokens: over how many a head spreads its attention. The head that looks at the
+Two to the power of the entropy is a number of tokens: over how many a head spreads its attention. The head that looks at the
 previous token is the narrowest of all; the widest gives something to most of the sentence, like an average.
 
 Now walk through the heads. In the explorer, choose a layer, a head and a sentence; the lines show where one token
@@ -657,7 +659,7 @@ r"""
 ## What a Head Is Made Of
 
 Head 2 of layer 0 finds the previous token. Does it know it by its words, which often come in pairs, or by its place?
-Take the position vectors away from what layer 0 receives, and look again. Nothing else changes.
+Take the position vectors away from what layer 0 receives, and look again. Nothing else is taken away.
 """
 
 # %% [markdown]
@@ -804,7 +806,8 @@ for other in model.sentences:
 # %% [markdown]
 r"""
 Head 4 leads on all ten sentences. You would not have picked it from its map: on our sentence its attention is spread over
-some nine tokens of 16, and none of your scores is above 0.3 for it. What a head *looks at* and what it *does to the output* are two questions.
+some nine tokens of 16, and the previous token, the next, the token itself and the delimiters get less than 0.3 each.
+What a head *looks at* and what it *does to the output* are two questions.
 
 Not all heads matter alike. Studies that removed heads from trained models found that many can go at little cost.
 Ours is a smaller statement: how far one layer's output moves. Whether the model's *answers* suffer would take the
@@ -815,7 +818,7 @@ whole model and a task.
 r"""
 ## Learned Positions Beside the Sinusoids
 
-The model's 64 position vectors were learned from nothing but text. Do they know, as sinusoids do, that 3 is near 4?
+The 64 position vectors of the slice were learned from nothing but text. Do they know, as sinusoids do, that 3 is near 4?
 
 #### Exercise · `cosine_by_distance` · 4 points · 4 minutes
 
@@ -911,7 +914,7 @@ r"""
 The first lesson's sentence: *it* is the animal when it was too **tired**, and the street when it was too **wide**. If
 heads follow that, the attention of *it* should move from *animal* to *street*.
 
-**Predict**, then run: the two heads that send *it* to *animal* most strongly, in both sentences.
+**Predict**, then run: where do the two heads that send *it* to *animal* most strongly send it in the second sentence?
 """
 
 # %%
@@ -982,9 +985,10 @@ r"""
 r"""
 ## Where You Are
 
-*How can a model focus on different parts of a sentence at the same time?* You have measured it: in one layer, at
-the same moment, one head reads the previous token, another the next, several spread widely, and many rest. You saw
-it with your own code, described it by scores, and tested it by taking positions and heads away.
+*How can a model focus on different parts of a sentence at the same time?* You have measured it: heads run side by
+side, each with weights of its own. One looks at the previous token, one in the layer above at the next, several spread
+widely, and many rest. You saw it with your own code, described it by scores, and tested it by taking positions and heads
+away.
 
 Three habits to keep: score before you look, intervene before you explain, and give the range along with the number.
 """

@@ -108,6 +108,24 @@ def test_lesson_6_most_heads_of_layers_1_to_5_rest_on_cls(sentence):
     assert to_delimiters[1:].tolist() == pytest.approx([0.5] * 5, abs=0.125)
 
 
+def test_lesson_6_one_head_gives_its_neighbours_clearly_more_than_cls_and_one_looks_at_animal(sentence):
+    maps = sentence.maps[1:]  # layers 1 to 5
+    neighbours = (maps.diagonal(-1, -2, -1).sum(-1) + maps.diagonal(1, -2, -1).sum(-1)) / maps.shape[-1]
+    shares = maps.mean(-2)
+    assert (neighbours - shares[..., 0] > 0.05).nonzero().tolist() == [[0, 8]]
+    assert (shares.argmax(-1) == sentence.tokens.index("animal")).nonzero()[:, 0].tolist() == [4]
+
+
+def test_lesson_6_values_and_the_output_projection_do_not_reach_a_map_and_queries_and_keys_do(sentence):
+    model = load_minilm()
+    for name, reaches in (("q_proj", True), ("k_proj", True), ("v_proj", False), ("out_proj", False)):
+        layer = model.load_into(MultiHeadAttention(384, 12)).eval()
+        with torch.no_grad():
+            getattr(layer, name).weight.copy_(getattr(layer, name).weight.T.clone())
+            maps = layer(model.embed(sentence.tokens))[1][0]
+        assert bool((maps - sentence.maps[0]).abs().max() > 0.5) == reaches
+
+
 def test_lesson_6_the_next_token_head_has_a_range_and_the_previous_token_head_none():
     scores = [
         (
