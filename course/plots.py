@@ -9,6 +9,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course.attention import head_width
 from course.picture import Picture
+from course.wording import noun
 
 MAP = "viridis"  # perceptually uniform and safe for colour-blind readers
 INK = "#1f2933"
@@ -120,7 +121,8 @@ def attention_maps(weights, tokens, title=""):
     rows = -(-len(weights) // columns)
     picture = Picture(
         figsize=(2.6 * columns + 0.8, 0.2 + 3.1 * rows),
-        alt=f"{title + ': ' if title else ''}{len(weights)} attention maps of {len(tokens)} tokens; {strongest}.",
+        alt=f"{title + ': ' if title else ''}{len(weights)} attention {noun(len(weights), 'map')}"
+        f" of {len(tokens)} tokens; {strongest}.",
     )
     axes = picture.subplots(rows, columns, squeeze=False)
     size = 10 if len(tokens) <= 10 else 7

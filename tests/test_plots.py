@@ -13,6 +13,7 @@ def test_every_head_has_its_map_and_four_stand_in_a_row(num_heads, columns):
     assert all(np.array_equal(axes.images[0].get_array(), head) for axes, head in zip(maps, weights, strict=True))
     assert maps[0].get_subplotspec().get_gridspec().ncols == columns
     assert all(f"head {h} looks hardest from c to c" in picture.alt for h in range(num_heads))
+    assert f"{num_heads} attention {'map' if num_heads == 1 else 'maps'} of 3 tokens" in picture.alt
 
 
 @pytest.mark.parametrize(
