@@ -1,5 +1,6 @@
 """Explorers in notebooks that are run from end to end and turned into pages, and under the widgets that Colab ships."""
 
+import copy
 import os
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_an_executed_notebook_shows_the_picture_and_not_a_dead_widget(executed):
 
 @pytest.mark.parametrize("state", [True, False], ids=["with widget state", "without widget state"])
 def test_a_page_made_of_it_has_every_picture_with_its_text(executed, state):
-    run = executed.copy()
+    run = copy.deepcopy(executed)
     if not state:
         run.metadata.pop("widgets", None)
     page, _ = HTMLExporter().from_notebook_node(run)
@@ -106,7 +107,7 @@ def test_a_page_made_of_it_has_every_picture_with_its_text(executed, state):
 
 
 def test_a_notebook_saved_live_falls_back_to_the_picture_when_its_widgets_are_gone(executed):
-    saved = executed.copy()
+    saved = copy.deepcopy(executed)
     for output in outputs(saved):
         if "text/html" in output.get("data", {}):
             output.data[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": "gone"}

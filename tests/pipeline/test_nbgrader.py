@@ -113,6 +113,7 @@ def test_nothing_that_a_student_displayed_runs_in_formgrader(course, formgrader)
     notebook.cells += [new_code_cell("1", outputs=outputs), new_markdown_cell(f"{html} [x](javascript:planted())")]
     found = json.loads(formgrader(f"formgrader/api/submitted_notebooks/{demo.LESSON}/{demo.LESSON}"))
     number = next(entry["id"] for entry in found if entry["student"] == "chen")
+    path.chmod(0o644)  # nbgrader leaves it to be read only
     try:
         nbformat.write(notebook, path)
         page = BeautifulSoup(formgrader(f"formgrader/submissions/{number}/"), "html.parser")
