@@ -8,8 +8,8 @@ from course.commands import course_folder
 from course.trouble import Trouble
 
 PLACE_THEM = (
-    "To place them, complete the roster (its column lms_id takes a platform's numbers) and run this again, or put each "
-    "where it belongs, submitted/<student>/<lesson>/<lesson>.ipynb."
+    "To place notebooks, complete the roster (its column lms_id takes a platform's numbers and user names) and run "
+    "this again, or put each where it belongs, submitted/<student>/<lesson>/<lesson>.ipynb."
 )
 
 
@@ -56,7 +56,7 @@ def command(archives, assignment, roster, keep, due, course_dir):
             outcome = collector.collect(archives)
         except OSError as error:
             raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
-    _report(outcome)
+    _report(outcome, people)
     raise SystemExit(2 if outcome.failed else 1 if outcome.unplaced else 0)
 
 
@@ -83,10 +83,10 @@ def _due(text):
         raise Trouble(f"The due date {text!r} is not a date and time; write it as '2026-03-31 23:59'.") from error
 
 
-def _report(outcome):
+def _report(outcome, people):
     from course.grading.wording import listed, plural
 
-    for line in outcome.read:
+    for line in filter(None, [people.source, *outcome.read]):
         click.echo(line)
     for assignment in sorted({*outcome.placed, *outcome.standing}):
         placed = outcome.placed[assignment]
@@ -96,8 +96,14 @@ def _report(outcome):
         )
         if undated := outcome.undated[assignment]:
             click.echo(f"{assignment}: the export does not say when {undated} of these came in, so none counts as late")
-        if missing := outcome.missing.get(assignment):
-            click.echo(f"{assignment}: nothing from {plural(len(missing), 'student')} of the roster: {listed(missing)}")
+        missing = outcome.missing.get(assignment, ())
+        unsettled = [people.label(student) for student in missing if student in outcome.open]
+        absent = [people.label(student) for student in missing if student not in outcome.open]
+        if absent:
+            click.echo(f"{assignment}: nothing from {plural(len(absent), 'student')} of the roster: {listed(absent)}")
+        if unsettled:
+            number = plural(len(unsettled), "student")
+            click.echo(f"{assignment}: see what is not placed for {number} of the roster: {listed(unsettled)}")
         for line in placed:
             click.echo(f"  {line}")
     if outcome.unplaced:

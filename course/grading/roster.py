@@ -3,18 +3,22 @@
 import re
 import unicodedata
 from collections import defaultdict
+from pathlib import Path
 from typing import NamedTuple
 
 from course.grading.csvfile import read_rows
+from course.grading.wording import listed, plural
 from course.trouble import Trouble
 
 # Columns, in the spelling of the course's own CSV, Canvas's gradebook, Moodle's grading worksheet and participants
-# list, Gradescope's roster, Blackboard's grade centre and Google Classroom; the first one present is taken.
+# list, Gradescope's roster, Blackboard's grade centre, Google Classroom and registrars' lists; the first one present is
+# taken. Dots, hyphens and case do not count.
 STUDENT_ID = ("student_id", "sis login id", "username", "user name", "sid", "student id", "id number", "login id")
-FIRST = ("first_name", "first name", "given name", "forename")
-LAST = ("last_name", "last name", "family name", "surname")
+STUDENT_ID += ("student number", "student no", "matriculation number", "registration number", "matrikelnummer")
+FIRST = ("first_name", "first name", "first names", "given name", "given names", "forename", "forenames", "vorname")
+LAST = ("last_name", "last name", "family name", "surname", "nachname", "familienname")
 FULL = ("name", "full_name", "full name", "student", "student name")
-EMAIL = ("email", "email address", "e-mail", "emails", "mail")
+EMAIL = ("email", "email address", "e mail", "e mail address", "emails", "mail")
 OTHER_IDS = ("lms_user_id", "lms_id", "identifier", "id", "user id", "canvas id", "sis user id", "student id", "sid")
 ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)  # a long number, as Excel shows and saves it
 NOT_STUDENTS = {"points possible", "student, test", "test student"}  # rows that Canvas adds
@@ -34,7 +38,11 @@ class Student(NamedTuple):
 
 
 class Ambiguous(Exception):
-    """Several students answer to one name: a sentence that lists them."""
+    """Several ``students`` (ids) answer to one name: a sentence that lists them."""
+
+    def __init__(self, name, students):
+        self.students = sorted(students)
+        super().__init__(f"{name!r} fits several students, {', '.join(self.students)}")
 
 
 def plain(text):
@@ -53,10 +61,11 @@ def _words(text):
 
 
 class Roster:
-    """Finds students by id, number, e-mail or name, in that order of trust."""
+    """Finds students by id, number, e-mail or name, in that order of trust; ``source`` says how a CSV was read."""
 
-    def __init__(self, students):
+    def __init__(self, students, source=""):
         self.students = {student.student_id: student for student in students}
+        self.source = source
         self._by_id, self._by_lms, self._by_email = {}, defaultdict(set), defaultdict(set)
         self._by_name, self._by_joined = defaultdict(set), defaultdict(set)
         for student in students:
@@ -72,6 +81,11 @@ class Roster:
     def __len__(self):
         return len(self.students)
 
+    def label(self, student_id):
+        """The student as a sentence calls them: the id, and the name where it is known."""
+        student = self.students.get(student_id)
+        return f"{student_id} {student.full_name()}".strip() if student else student_id
+
     def find(self, person):
         """Id of the student that person names, or None. Ambiguous when a name fits several students."""
         for kind, value in person.ids:
@@ -83,7 +97,7 @@ class Roster:
         for index, key in keys:
             matches = index.get(key, ()) if key else ()
             if len(matches) > 1:
-                raise Ambiguous(f"{person.label()!r} fits several students, {', '.join(sorted(matches))}")
+                raise Ambiguous(person.label(), matches)
             if matches:
                 return next(iter(matches))
         return None
@@ -92,10 +106,14 @@ class Roster:
 def read_roster(path):
     """The Roster in a CSV file; Trouble says what is wrong with it."""
     header, *rows = read_rows(path, "roster") or [[]]
-    header = [name.strip().casefold() for name in header]
+    titles = [name.strip() for name in header]
+    header = [_column(name) for name in titles]
     records = [dict(zip(header, map(str.strip, row), strict=False)) for row in rows]
     if not any(column in header for column in STUDENT_ID + EMAIL):
-        raise Trouble(f"The roster {path} has no column of student ids; name one of its columns student_id.")
+        columns = f"its columns are {listed(filter(None, titles))}" if any(titles) else "it is empty"
+        raise Trouble(
+            f"The roster {path} has no column of student ids ({columns}); name one of its columns student_id."
+        )
     students = [student for student in map(_student, records) if student]
     if not students:
         raise Trouble(f"The roster {path} lists no student.")
@@ -109,7 +127,7 @@ def read_roster(path):
         if student.student_id.casefold() in seen:
             raise Trouble(f"The roster {path} lists the student id {student.student_id!r} twice; take one row out.")
         seen.add(student.student_id.casefold())
-    return Roster(students)
+    return Roster(students, _source(path, len(students), titles))
 
 
 def gradebook_roster(gradebook):
@@ -136,10 +154,40 @@ def _student(record):
         return None
     if not last and "," in full:
         last, _, first = (part.strip() for part in full.partition(","))
+    elif not last and first:
+        last = full.removeprefix(first).removesuffix(first).strip()
     elif not last:
         first, _, last = full.rpartition(" ")
     numbers = {_number(record[column]) for column in OTHER_IDS if record.get(column)}
     return Student(student_id, first.strip(), last.strip(), email, tuple(sorted(numbers - {student_id})))
+
+
+def _column(title):
+    """A column's title as the lists above write it: ``E-Mail`` as ``e mail``."""
+    return " ".join(re.split(r"[\s.-]+", title.casefold())).strip()
+
+
+def _source(path, count, titles):
+    """A sentence on which column of the roster at path was read as what, and which as nothing."""
+    present = {_column(title): title for title in reversed(titles) if title}
+    ids, first, last, full, email, numbers = (
+        [present[column] for column in columns if column in present]
+        for columns in (STUDENT_ID, FIRST, LAST, FULL, EMAIL, OTHER_IDS)
+    )
+    names = [*first[:1], *last[:1]] if last else [*first[:1], *full[:1]]
+    parts = [
+        f"ids from {ids[0]}"
+        if ids
+        else f"ids from {email[0]}, the part before the @, as no column is known to hold ids",
+        f"names from {listed(names)}" if names else "no names",
+        f"e-mail from {email[0]}" if email else "no e-mail",
+    ]
+    used = [*ids[:1], *names, *email[:1]]
+    numbers = [title for title in dict.fromkeys(numbers) if title not in used]
+    unread = [title for title in titles if title and title not in (*used, *numbers)]
+    parts += [f"numbers from {listed(numbers)}"] if numbers else []
+    parts += [f"not read: {listed(unread)}"] if unread else []
+    return f"{Path(path).name}: {plural(count, 'student')}; {'; '.join(parts)}"
 
 
 def _number(text):

@@ -18,6 +18,8 @@ HEADERS = {
     "gradescope": "First Name,Last Name,SID,Email\nAnn,Lee,ann,ann@uni.test\n",
     "blackboard": '"Last Name";"First Name";"Username";"Student ID"\nLee;Ann;ann;7\n',
     "blackboard, in UTF-16": '"Last Name"\t"First Name"\t"Username"\nLee\tAnn\tann\n',
+    "a registrar's": '\ufeff"Student No.";"Surname";"Given names";"E-mail"\r\n"ann";"Lee";"Ann";"ann@uni.test"\r\n\r\n',
+    "a German registrar's": "Matrikelnummer;Name;Vorname;E-Mail\r\nann;Lee;Ann;ann@uni.test\r\n",
     "classroom": "Last Name\tFirst Name\tEmail Address\nLee\tAnn\tann@uni.test\n",
 }
 
@@ -84,7 +86,7 @@ def test_a_stranger_is_nobody_and_twins_are_ambiguous():
     ("text", "message"),
     [
         ("", "no column of student ids"),
-        ("colour,shape\nred,round\n", "no column of student ids"),
+        ("colour,shape\nred,round\n", "no column of student ids \\(its columns are colour, shape\\)"),
         ("student_id,name\n", "lists no student"),
         ("student_id\nann\nANN\n", "'ANN' twice; take one row out"),
         ("student_id,name\n1.23457E+11,Ann\n", "'1.23457E\\+11', which a spreadsheet has rounded"),
@@ -110,6 +112,25 @@ def test_a_roster_that_is_none_is_one_sentence(text, message, roster):
 def test_what_spreadsheets_leave_around_a_table_is_passed_over(text, roster):
     [student] = roster(text).students.values()
     assert (student.student_id, student.full_name()) == ("007", "Ann Lee")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Student number;Surname;Status;lms_id;E-mail\n007;Lee;withdrawn;5;ann@uni.test\n",
+            "1 student; ids from Student number; names from Surname; e-mail from E-mail; numbers from lms_id; "
+            "not read: Status",
+        ),
+        (
+            "Kennung,E-Mail\n007,ann@uni.test\n",
+            "1 student; ids from E-Mail, the part before the @, as no column is known to hold ids; no names; "
+            "e-mail from E-Mail; not read: Kennung",
+        ),
+    ],
+)
+def test_a_roster_tells_what_each_column_was_read_as(text, told, roster):
+    assert roster(text).source == f"roster.csv: {told}"
 
 
 def test_a_missing_roster_is_one_sentence(tmp_path):

@@ -25,6 +25,7 @@ class Outcome:
     placed: dict = dataclasses.field(default_factory=lambda: defaultdict(list))  # assignment -> placements, sentences
     undated: Counter = dataclasses.field(default_factory=Counter)  # of the placed, lateness asked for and not known
     missing: dict = dataclasses.field(default_factory=dict)  # assignment -> students of the roster without any attempt
+    open: set = dataclasses.field(default_factory=set)  # students of the roster whom something not placed may be from
     standing: Counter = dataclasses.field(default_factory=Counter)  # in place already, by assignment
     unplaced: list = dataclasses.field(default_factory=list)  # Refusals
     failed: list = dataclasses.field(default_factory=list)  # archives that were not read, sentences
@@ -76,19 +77,28 @@ class Collector:
         if not any(is_notebook(entry.path) for entry in entries) and not refusals:
             raise archive.Refused(f"{path} holds no notebook, so there was nothing to collect from it.")
         layout = layouts.recognise(entries)
-        found = layouts.LAYOUTS[layout].handed_in(entries)
+        refused = {refusal.path for refusal in refusals}
+        found = layouts.LAYOUTS[layout].handed_in([*entries, *map(archive.Entry, refused)])
         handed = [item for item in found if not isinstance(item, Refusal)]
-        self.outcome.unplaced += refusals + [item for item in found if isinstance(item, Refusal)]
-        by_student = defaultdict(list)
+        self.outcome.unplaced += refusals
+        self.outcome.unplaced += [item for item in found if isinstance(item, Refusal) and item.path not in refused]
+        others = [item for item in handed if item.path in refused or not is_notebook(item.path)]
+        by_student, nobodys = defaultdict(list), 0
         for item in handed:
+            if item in others:
+                continue
             try:
                 by_student[self._student(item.person)].append(item)
             except _Unknown as unknown:
                 self.outcome.unplaced.append(Refusal(item.path, str(unknown)))
+                nobodys += 1
         notebooks = sum(map(len, by_student.values()))
         counts = f"{plural(notebooks, 'notebook')} of {plural(len(by_student), 'student')}"
-        self.outcome.read.append(f"{path.name}: {layout}, {counts}")
-        self.outcome.read += _left_out([entry.path for entry in entries])
+        more = f", and {nobodys} of which the student is not known" if nobodys else ""
+        self.outcome.read.append(f"{path.name}: {layout}, {counts}{more}")
+        without = [one for one in self._without_notebook(others, by_student) if one.path not in refused]
+        self.outcome.unplaced += without
+        self.outcome.read += _left_out({entry.path for entry in entries} - {refusal.path for refusal in without})
         seen = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
         touched = set()
         with self.show(len(by_student), "students") as progress:
@@ -96,6 +106,21 @@ class Collector:
                 touched.update(self._keep(student, items, seen, layout))
                 progress.done()
         return touched
+
+    def _without_notebook(self, others, by_student):
+        """A Refusal for each listed student of whom only files came that are not read."""
+        refusals = {}
+        for item in others:
+            try:
+                student = self.roster.find(item.person)
+            except Ambiguous as ambiguous:
+                self.outcome.open.update(ambiguous.students)
+                continue
+            if student and student not in by_student:
+                self.outcome.open.add(student)
+                reason = f"is no notebook, and {self.roster.label(student)} handed in no other; ask for the .ipynb"
+                refusals.setdefault(student, Refusal(item.path, reason))
+        return list(refusals.values())
 
     def _keep(self, student, items, seen, layout):
         for item in items:
@@ -145,6 +170,7 @@ class Collector:
         try:
             student = self.roster.find(person)
         except Ambiguous as ambiguous:
+            self.outcome.open.update(ambiguous.students)
             raise _Unknown(f"cannot be told apart by name: {ambiguous}") from ambiguous
         if student is None and self.closed:
             raise _Unknown(f"names {person.label()!r}, who is not in the roster")
@@ -181,7 +207,7 @@ def _folder_letter(letter):
 
 def _left_out(paths):
     """A line on the files that are of no kind that is read, if there are any: someone may have sent the wrong one."""
-    others = [path for path in paths if not path.lower().endswith(KEPT_SUFFIXES)]
+    others = sorted(path for path in paths if not path.lower().endswith(KEPT_SUFFIXES))
     return [f"  no notebook, and left out: {listed(others, most=1)}"] if others else []
 
 

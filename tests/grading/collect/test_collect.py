@@ -95,6 +95,68 @@ def test_a_file_of_another_kind_is_named(collect, zipped, answered):
     assert result.exit_code == 0
 
 
+@pytest.fixture
+def roster(tmp_path):
+    """roster(rows) -> options for a roster of those rows, as a registrar's office exports it."""
+
+    def write(*rows):
+        path = tmp_path / "class.csv"
+        path.write_text("\r\n".join(("Student ID;Surname;Given names", *rows, "", "")), "utf-8-sig", newline="")
+        return ["--roster", str(path)]
+
+    return write
+
+
+ANOTHER_KIND = {
+    "canvas": "raybob_7_9_{}",
+    "moodle": "Bob Ray_7_assignsubmission_file/{}",
+    "blackboard": "Lesson 2_bob_attempt_2026-03-01-12-00-00_{}",
+    "classroom": "x/Bob Ray - {}",
+}
+
+
+@pytest.mark.parametrize("file", ["work.py", "answers.txt"])
+@pytest.mark.parametrize("platform", ANOTHER_KIND)
+def test_who_handed_in_no_notebook_but_something_else_is_told_from_who_handed_in_nothing(
+    platform, file, collect, zipped, answered, roster
+):
+    name = ANOTHER_KIND[platform]
+    ann = (
+        name.replace("raybob", "leeann")
+        .replace("Bob Ray", "Ann Lee")
+        .replace("_bob_", "_ann_")
+        .format(f"{LESSON}.ipynb")
+    )
+    files = {ann: answered(LESSON), name.format(file): "print()"}
+    result = collect(zipped(files), options=roster("ann;Lee;Ann", "bob;Ray;Bob", "eve;Ito;Eve"))
+    assert result.exit_code == 1
+    reason = "is no notebook, and bob Bob Ray handed in no other; ask for the .ipynb"
+    assert f"{name.format(file)}: {reason}\n" in result.stderr
+    assert f"{LESSON}: nothing from 1 student of the roster: eve Eve Ito\n" in result.stdout
+    assert f"{LESSON}: see what is not placed for 1 student of the roster: bob Bob Ray\n" in result.stdout
+    assert "left out" not in result.stdout
+
+
+def test_a_file_beside_a_notebook_is_left_out_without_a_word_of_its_student(collect, zipped, answered, roster):
+    files = {f"Ann Lee_7_assignsubmission_file/{name}": answered(LESSON) for name in (f"{LESSON}.ipynb", "data.csv")}
+    result = collect(zipped(files), options=roster("ann;Lee;Ann"))
+    assert result.exit_code == 0
+    assert "no notebook, and left out: Ann Lee_7_assignsubmission_file/data.csv" in result.stdout
+
+
+def test_notebooks_that_were_not_placed_are_counted_and_their_possible_students_are_not_said_to_be_absent(
+    collect, zipped, answered, roster
+):
+    files = {f"Ann Lee_{n}_assignsubmission_file/{LESSON}.ipynb": answered(LESSON) for n in (7, 8)}
+    files["Eve Ito_9_assignsubmission_file/" + f"{LESSON}.ipynb"] = answered(LESSON)
+    files["Bob Ray_10_assignsubmission_file/work.rar"] = b"Rar!"
+    result = collect(zipped(files), options=roster("a1;Lee;Ann", "a2;Lee;Ann", "eve;Ito;Eve", "bob;Ray;Bob"))
+    assert "1 notebook of 1 student, and 2 of which the student is not known\n" in result.stdout
+    assert "nothing from" not in result.stdout
+    assert "see what is not placed for 3 students of the roster: a1 Ann Lee, a2 Ann Lee, bob Bob Ray\n" in result.stdout
+    assert "Not placed: 3\n" in result.stderr
+
+
 def test_who_is_on_the_roster_and_handed_in_nothing_is_named(collect, zipped, answered, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("student_id\nann\nbob\neve\n")

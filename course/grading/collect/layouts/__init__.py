@@ -1,7 +1,7 @@
 """How each learning platform names what it exports: one module each, tried in this order.
 
 A module has ``recognises(paths)``, whether the archive is its platform's, and ``handed_in(entries)``, what
-the archive holds: Handed for every notebook, Refusal for what names no one.
+the archive holds: Handed for every file of a student, Refusal for a notebook that names no one.
 """
 
 from course.grading.collect.layouts import blackboard, canvas, classroom, exchange, gradescope, moodle

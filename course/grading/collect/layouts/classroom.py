@@ -23,9 +23,9 @@ def handed_in(entries):
     notebooks = [entry for entry in entries if is_notebook(entry.path)]
     roots = {PurePosixPath(entry.path).parts[0] for entry in notebooks}
     root = roots.pop() if len(notebooks) > 1 and len(roots) == 1 else None  # the assignment's folder, not a student's
-    for entry in notebooks:
+    for entry in entries:
         path = PurePosixPath(entry.path)
-        path = path.relative_to(root) if root else path
+        path = path.relative_to(root) if root and path.is_relative_to(root) else path
         stem = path.name
         while match := COPY_OF.match(stem):
             stem = stem[match.end() :]
@@ -37,7 +37,7 @@ def handed_in(entries):
             found.append(Handed(_person(match["name"]), entry.path, stem, entry.file))
         elif folders:
             found.append(Handed(_person(folders[-1]), entry.path, stem, entry.file))
-        else:
+        elif is_notebook(entry.path):
             found.append(Refusal(entry.path, "names no student in its file name or folder"))
     return found
 

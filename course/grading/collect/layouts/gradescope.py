@@ -32,11 +32,9 @@ def handed_in(entries):
     found = []
     for entry in entries:
         path = PurePosixPath(entry.path)
-        if not is_notebook(entry.path):
-            continue
         folder = path.relative_to(root).parts[0] if path.is_relative_to(root) else ""
         people, when, late = submissions.get(folder, ((), None, None))
-        if not people:
+        if not people and is_notebook(entry.path):
             found.append(Refusal(entry.path, f"belongs to no one in {METADATA}"))
         found += [Handed(person, entry.path, path.name, entry.file, when, late) for person in people]
     return found

@@ -1,4 +1,4 @@
-"""What every layout answers in: who handed in which notebook, and when."""
+"""What every layout answers in: who handed in which file, and when."""
 
 import datetime
 import re
@@ -26,12 +26,15 @@ class Person(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """One notebook of one student. ``late`` is None where the platform does not say; ``when`` is in UTC."""
+    """One file of one student; only a notebook is read, and of another kind ``file`` may be None.
+
+    ``late`` is None where the platform does not say; ``when`` is in UTC.
+    """
 
     person: Person
     path: str
     file_name: str
-    file: Path
+    file: Path | None
     when: datetime.datetime | None = None
     late: bool | None = None
 
@@ -69,12 +72,10 @@ def recognised(paths, pattern):
 
 
 def named(entries, pattern, lacking, refused):
-    """(entry, match, parts below) of every notebook whose path fits pattern; ``refused`` takes the others."""
+    """(entry, match, parts below) of every file whose path fits pattern; ``refused`` takes the other notebooks."""
     for entry in entries:
-        if not is_notebook(entry.path):
-            continue
         match, below = match_part(pattern, entry.path)
-        if match is None:
-            refused.append(Refusal(entry.path, f"has no {lacking} in its name"))
-        else:
+        if match:
             yield entry, match, below
+        elif is_notebook(entry.path):
+            refused.append(Refusal(entry.path, f"has no {lacking} in its name"))
