@@ -56,6 +56,8 @@ def command(archives, assignment, roster, keep, due, course_dir):
             outcome = collector.collect(archives)
         except OSError as error:
             raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
+        if roster:
+            _name_students(course, people, {student for name in wanted for student in store.students(name)})
     _report(outcome, people)
     raise SystemExit(2 if outcome.failed else 1 if outcome.unplaced else 0)
 
@@ -71,6 +73,20 @@ def _people_and_dates(course, roster):
     with open_gradebook(course) as gradebook:
         dates = {a.name: a.duedate.replace(tzinfo=datetime.UTC) for a in gradebook.assignments if a.duedate}
         return people if roster else gradebook_roster(gradebook), dates
+
+
+def _name_students(course, people, collected):
+    """Give the gradebook, where there is one, the names of those of whom something was collected."""
+    from course.grading.coursefolder import has_gradebook, open_gradebook
+    from course.grading.roster import add_names
+
+    if not has_gradebook(course):
+        return
+    try:
+        with open_gradebook(course) as gradebook:
+            add_names(gradebook, [people.students[student] for student in sorted(collected & set(people.students))])
+    except Trouble as trouble:
+        click.echo(f"The students' names are not in the gradebook yet: {trouble.message}", err=True)
 
 
 def _due(text):

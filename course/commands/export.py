@@ -83,10 +83,15 @@ def _export_grades(course, grades, assignments, platform, target, template, abse
     write_whole(target, csv_text(table.rows).encode(encoding))
     click.echo(f"Wrote {target}: {plural(table.grades, 'grade')}, {', '.join(assignments)}.")
     if waiting := grades.waiting(assignments):
-        click.echo(f"Without the manual grades that are still missing for {waiting} of them.", err=True)
-    if ungraded := grades.ungraded(assignments):
-        click.echo(f"Left empty, because nothing in it could be graded yet: {listed(ungraded)}.", err=True)
+        click.echo(
+            f"{waiting} of them wait under Manual grading in formgrader: a grade by hand is missing, or was given "
+            "before they were last graded and is to be looked at again.",
+            err=True,
+        )
     for assignment in assignments:
+        if ungraded := grades.ungraded(assignment):
+            who = listed(map(grades.roster.label, ungraded))
+            click.echo(f"{assignment}: left empty, because nothing of theirs could be graded yet: {who}.", err=True)
         if new := new_since(course, assignment, grades.students(assignment)):
             click.echo(new, err=True)
     _remark(table.remarks)

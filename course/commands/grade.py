@@ -71,5 +71,9 @@ def summary(outcome):
         if found:
             yield f"{title}:"
             yield from (
-                f"  {line}" for line in cut(f"{student}, {assignment}: {why}" for student, assignment, why in found)
+                f"  {line}"
+                for line in cut(
+                    f"{student}, {assignment}: {why}"
+                    for student, assignment, why in sorted(found, key=lambda one: (one[1], one[0]))
+                )
             )

@@ -146,6 +146,21 @@ def gradebook_roster(gradebook):
     )
 
 
+def add_names(gradebook, students):
+    """Write names and e-mails of the students into nbgrader's gradebook, where it has none; formgrader shows them."""
+    from nbgrader.api import Student as Row  # takes a second, and reading a roster needs none of it
+
+    known = {row.id: row for row in gradebook.students}
+    for student in students:
+        row = known.get(student.student_id)
+        if row is None:
+            row = Row(id=student.student_id)
+            gradebook.db.add(row)
+        for field in ("first_name", "last_name", "email"):
+            setattr(row, field, getattr(row, field) or getattr(student, field) or None)
+    gradebook.db.commit()
+
+
 def _student(record):
     """The Student in one row, or None for a row that is not one."""
     first, last, full, email = (_first(record, columns) for columns in (FIRST, LAST, FULL, EMAIL))

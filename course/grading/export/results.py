@@ -53,11 +53,9 @@ class Grades(NamedTuple):
         """How many of these grades still need a manual grade."""
         return sum(r.waiting and r.score is not None for (_, name), r in self.results.items() if name in assignments)
 
-    def ungraded(self, assignments):
+    def ungraded(self, assignment):
         """Ids of the students who handed in what could not be graded, in order."""
-        return sorted(
-            {student for (student, name), r in self.results.items() if name in assignments and r.score is None}
-        )
+        return sorted(student for (student, name), r in self.results.items() if name == assignment and r.score is None)
 
     def students(self, assignment):
         """Ids of the students whose submission the gradebook knows."""

@@ -91,6 +91,8 @@ def _filled_canvas(grades, assignments, absent, template):
     scales = {}
     for name, index in columns.items():
         points = _number(possible[index]) if index is not None and index < len(possible) else None
+        if index is None:
+            remarks.append(_new_column(header, name))
         scales[name], remark = _scale(name, grades.maximum[name], points)
         remarks += remark
     people = _People(grades)
@@ -102,8 +104,8 @@ def _filled_canvas(grades, assignments, absent, template):
         if row is possible or not any(values[1:]) or values[0].casefold() in NOT_STUDENTS:
             continue  # rows that Canvas adds
         student_id = people.find(dict(zip(header, row, strict=False)))
-        scores = (_score(grades, student_id, name, absent, scales[name]) for name in assignments)
-        rows.append([*values, *(scores if student_id else ())])
+        scores = [_score(grades, student_id, name, absent, scales[name]) for name in assignments]
+        rows.append([*values, *(scores if student_id else _values(header, row, titles))])
     return Table(rows, remarks + people.remarks(), grades.known(assignments, people.found))
 
 
@@ -192,6 +194,15 @@ def _canvas_column(header, name):
         if match and match["title"].casefold() == name.casefold():
             return index
     return None
+
+
+def _new_column(header, name):
+    known = [match["title"] for match in map(CANVAS_TITLE.fullmatch, header) if match]
+    there = f"; its assignments are {listed(known)}" if known else ""
+    return (
+        f"The template has no assignment {name!r}{there}: Canvas would make a new one when this is imported. To fill "
+        "in one that is there, give it this name in Canvas and export the gradebook again."
+    )
 
 
 def _values(header, row, columns):

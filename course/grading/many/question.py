@@ -21,7 +21,7 @@ def question_ids(assignments, question):
                 if question in ids:
                     found[assignment, notebook] = ids
     if not found:
-        raise Trouble(f"There is no question {question!r}; the questions are {', '.join(names)}.")
+        raise Trouble(f"There is no question {question!r}; the questions are {', '.join(dict.fromkeys(names))}.")
     return found
 
 

@@ -1,13 +1,16 @@
 """Attempts are kept, the chosen one is graded, and nothing that was collected gets lost."""
 
+import contextlib
 import datetime
 import os
+import sqlite3
 import sys
 import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from course.commands.collect import command
@@ -155,6 +158,30 @@ def test_notebooks_that_were_not_placed_are_counted_and_their_possible_students_
     assert "nothing from" not in result.stdout
     assert "see what is not placed for 3 students of the roster: a1 Ann Lee, a2 Ann Lee, bob Bob Ray\n" in result.stdout
     assert "Not placed: 3\n" in result.stderr
+
+
+def test_the_gradebook_learns_the_names_that_it_lacks_of_whom_something_was_collected(
+    collect, zipped, answered, roster, course_dir
+):
+    with Gradebook(f"sqlite:///{course_dir}/gradebook.db") as gradebook:
+        gradebook.add_student("eve", first_name="Evelyn")
+    files = {f"x/{name}/{LESSON}.ipynb": answered(LESSON) for name in ("007", "eve")}
+    result = collect(zipped(files), options=roster("007;Müller;Jörg", "eve;Ito;Eve", "bob;Ray;Bob"))
+    assert result.exit_code == 0, result.output
+    with Gradebook(f"sqlite:///{course_dir}/gradebook.db") as gradebook:
+        known = {row.id: (row.first_name, row.last_name) for row in gradebook.students}
+    assert known == {"007": ("Jörg", "Müller"), "eve": ("Evelyn", "Ito")}
+
+
+def test_a_gradebook_that_cannot_be_written_costs_no_submission(collect, zipped, answered, roster, course_dir):
+    with Gradebook(f"sqlite:///{course_dir}/gradebook.db"):
+        pass
+    with contextlib.closing(sqlite3.connect(course_dir / "gradebook.db")) as other:
+        other.execute("CREATE TRIGGER full BEFORE INSERT ON student BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+    result = collect(zipped({f"x/ann/{LESSON}.ipynb": answered(LESSON)}), options=roster("ann;Lee;Ann"))
+    assert result.exit_code == 0
+    assert "The students' names are not in the gradebook yet: " in result.stderr and "disk full" in result.stderr
+    assert (course_dir / "submitted/ann" / LESSON / f"{LESSON}.ipynb").is_file()
 
 
 def test_who_is_on_the_roster_and_handed_in_nothing_is_named(collect, zipped, answered, tmp_path):

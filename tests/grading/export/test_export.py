@@ -48,7 +48,7 @@ def test_plain_has_every_student_and_every_graded_assignment(export):
     found = {r["student_id"]: r["final_score"] for r in records if r["assignment"] == LESSON}
     assert {student: float(score) for student, score in found.items() if score} == expected
     assert found["s023"] == ""
-    assert "Without the manual grades that are still missing" in result.output
+    assert "of them wait under Manual grading in formgrader: a grade by hand is missing" in result.output
 
 
 def test_an_assignment_that_no_one_was_graded_for_is_left_out_unless_it_is_named(export):
@@ -96,7 +96,7 @@ def test_what_could_not_be_graded_is_no_zero(platform, export):
     result, records = export("--for", platform, LESSON, "--absent-as-zero")
     column = {"plain": "final_score"}.get(platform, LESSON)
     assert [r[column] for r in records if "late" in r.values()] == [""]
-    assert "nothing in it could be graded yet: late." in result.stderr
+    assert f"{LESSON}: left empty, because nothing of theirs could be graded yet: late." in result.stderr
 
 
 def test_a_long_list_of_students_is_cut():
@@ -134,6 +134,21 @@ def test_canvas_without_a_template_has_its_columns(export):
     assert any(record["Student"] == "O'Neil, First0" and record["SIS Login ID"] == "s000" for record in records)
 
 
+def test_a_canvas_template_keeps_whole_rows_and_grades_of_whom_the_gradebook_does_not_know(export):
+    template = export.folder / "canvas.csv"
+    rows = f'Student,ID,SIS Login ID,{LESSON} (4711)\n    Points Possible,,,13\n"O\'Neil, First0",,s000,\n'
+    template.write_text(rows + '"Nobody, Ann",102,ann,7\n', "utf-8")
+    _, records = export("--for", "canvas", LESSON, "--template", str(template))
+    assert {r["SIS Login ID"]: r[f"{LESSON} (4711)"] for r in records}["ann"] == "7"
+
+
+def test_a_canvas_template_without_the_assignment_is_told_what_comes_of_it(export):
+    template = export.folder / "canvas.csv"
+    template.write_text('Student,ID,SIS Login ID,Lesson 2 (4711)\n"O\'Neil, First0",100,s000,\n', "utf-8")
+    result, _ = export("--for", "canvas", LESSON, "--template", str(template))
+    assert f"has no assignment {LESSON!r}; its assignments are Lesson 2: Canvas would make a new one" in result.stderr
+
+
 def test_a_canvas_template_is_filled_in_and_scaled(export):
     template = export.folder / "canvas.csv"
     template.write_text(
@@ -154,6 +169,7 @@ def test_a_canvas_template_is_filled_in_and_scaled(export):
     assert float(found["s000"]) == 2 * expected["s000"]
     assert float(found["s001"]) == 2 * expected["s001"]
     assert not found["ann"]
+    assert "Canvas would make a new one" not in result.output
     assert "test" not in found
     assert "scaled from 13 points to the 26" in result.output
     assert "--roster adds what it lacks of these: Nobody, Ann." in result.output
