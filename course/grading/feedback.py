@@ -26,7 +26,13 @@ SECRET = re.compile(
 )
 
 
-class HideTests(NbGraderPreprocessor):
+class FeedbackPreprocessor(NbGraderPreprocessor):
+    """Knows the setting that a page hands to all that make it, as GetGrades does: nbgrader would warn of it."""
+
+    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default_value).tag(config=True)
+
+
+class HideTests(FeedbackPreprocessor):
     """Takes hidden tests and mark schemes out, and from a test's error all but its message."""
 
     def preprocess_cell(self, cell, resources, cell_index):
@@ -46,13 +52,15 @@ def message_of(output):
     return f"{output.ename}: {output.evalue}"
 
 
-class LookAtNext(NbGraderPreprocessor):
+class LookAtNext(FeedbackPreprocessor):
     """Puts on top what was lost and the hint that each test gave, first things first."""
 
     def preprocess(self, nb, resources):
-        lines = []
+        lines, by_hand = [], []
         for cell in nb.cells:
-            if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+            if is_task(cell) or (is_grade(cell) and is_solution(cell)):
+                by_hand.append(read_by_hand(cell.metadata.nbgrader))
+            elif cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
                 errors = [output for output in cell.outputs if output.output_type == "error"]
                 meta = cell.metadata.nbgrader  # with the score that GetGrades found
                 most, points = meta["points"], meta.get("score") or 0
@@ -63,8 +71,16 @@ class LookAtNext(NbGraderPreprocessor):
                         f"- **{escape(name)}** ({most - points:g} of {most:g} points lost)<br>" + "<br>".join(words)
                     )
         text = "## What to look at next\n\n" + "\n".join(lines) if lines else "## Every test passed\n\nNothing to mend."
+        if by_hand:
+            text += "\n\n### Read by a person\n\n" + "\n".join(by_hand)
         nb.cells.insert(0, new_markdown_cell(text))
         return nb, resources
+
+
+def read_by_hand(meta):
+    """A line on an answer that no test grades, from nbgrader's metadata with what GetGrades found."""
+    score, remark = meta.get("score") or 0, " A comment stands below the answer." if meta.get("comment") else ""
+    return f"- **{escape(meta['grade_id'])}**: {score:g} of {meta['points']:g} points so far.{remark}"
 
 
 def escape(text):
@@ -72,8 +88,11 @@ def escape(text):
     return re.sub(r"([\\`*_{}\[\]<>()#+!|$~&])", r"\\\1", text)
 
 
-class HideMachine(NbGraderPreprocessor):
-    """Shortens paths of this machine in outputs to their last part, and drops widgets' state."""
+class HideMachine(FeedbackPreprocessor):
+    """Shortens paths of this machine in outputs to their last part, and drops widgets' state.
+
+    A picture that comes without words is called one: nbconvert would warn of each, and nobody here can describe it.
+    """
 
     def preprocess(self, nb, resources):
         nb.metadata.pop("widgets", None)  # without its state nbconvert stops, with it nothing is gained
@@ -87,6 +106,8 @@ class HideMachine(NbGraderPreprocessor):
             if "traceback" in output:
                 output.traceback = [shorten_paths(line) for line in output.traceback]
             for kind, value in output.get("data", {}).items():
+                if kind.startswith("image/"):
+                    output.metadata.setdefault(kind, {}).setdefault("alt", "A picture that this cell drew")
                 if isinstance(value, str) and kind.startswith("text/"):
                     output.data[kind] = shorten_paths(value)
         return cell, resources

@@ -71,6 +71,30 @@ def test_full_marks_are_said_so():
 
 
 @pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        ({"score": 4, "comment": "Name a limit."}, "4 of 5 points so far. A comment stands below the answer."),
+        ({"score": 0, "comment": None}, "0 of 5 points so far."),
+    ],
+)
+@pytest.mark.parametrize("kind", [{"task": True, "grade": False}, {"task": False, "grade": True, "solution": True}])
+def test_passed_tests_are_not_all_where_a_person_reads_an_answer(kind, found, line):
+    written = new_markdown_cell("why", metadata={"nbgrader": {"solution": False, "grade_id": "why", "points": 5}})
+    written.metadata.nbgrader.update(kind | found)
+    notebook = new_notebook(cells=[graded(HIDDEN, [], score=3), written])
+    LookAtNext().preprocess(notebook, {})
+    assert notebook.cells[0].source.endswith(f"### Read by a person\n\n- **why**: {line}")
+
+
+def test_the_settings_of_the_page_are_known_and_pictures_have_words_so_nothing_warns(page, caplog):
+    picture = new_output("display_data", {"image/png": "iVBORw0KGgo="})
+    described = new_output("display_data", {"image/png": "iVBORw0KGgo="}, metadata={"image/png": {"alt": "A map"}})
+    soup = page(new_code_cell("draw()", outputs=[picture, described]))
+    assert [image["alt"] for image in soup.find_all("img")] == ["A picture that this cell drew", "A map"]
+    assert not [record.message for record in caplog.records if record.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize(
     "path",
     [
         str(Path.home() / "teaching" / "source" / "02" / "secret.ipynb"),
