@@ -56,8 +56,8 @@ def command(archives, assignment, roster, keep, due, course_dir):
             outcome = collector.collect(archives)
         except OSError as error:
             raise Trouble(f"Collecting stopped ({error}); nothing is lost, so mend this and run it again.") from error
-        if roster:
-            _name_students(course, people, {student for name in wanted for student in store.students(name)})
+        if roster and (outcome.placed or outcome.standing):
+            _add_class(course, people)
     _report(outcome, people)
     raise SystemExit(2 if outcome.failed else 1 if outcome.unplaced else 0)
 
@@ -75,8 +75,8 @@ def _people_and_dates(course, roster):
         return people if roster else gradebook_roster(gradebook), dates
 
 
-def _name_students(course, people, collected):
-    """Give the gradebook, where there is one, the names of those of whom something was collected."""
+def _add_class(course, people):
+    """Give the gradebook, where there is one, the class with its names, so that whoever is absent is counted, too."""
     from course.grading.coursefolder import has_gradebook, open_gradebook
     from course.grading.roster import add_names
 
@@ -84,7 +84,7 @@ def _name_students(course, people, collected):
         return
     try:
         with open_gradebook(course) as gradebook:
-            add_names(gradebook, [people.students[student] for student in sorted(collected & set(people.students))])
+            add_names(gradebook, people.students.values())
     except Trouble as trouble:
         click.echo(f"The students' names are not in the gradebook yet: {trouble.message}", err=True)
 

@@ -101,19 +101,21 @@ def _export_feedback(course, grades, assignments, platform, target):
     from course.grading.collect.store import Store
     from course.grading.coursefolder import step_folder
     from course.grading.export.cells import write_whole
-    from course.grading.export.feedback import find_feedback, zip_feedback
+    from course.grading.export.feedback import feedback_to_make, find_feedback, zip_feedback
     from course.grading.wording import plural
 
     store = Store(step_folder(course, "submitted"))
     folder = step_folder(course, "feedback")
-    found = written = 0
-    for assignment in assignments:
-        items = find_feedback(folder, store, grades.roster, assignment)
-        found += len(items)
+    pages = {name: find_feedback(folder, store, grades.roster, name) for name in assignments}
+    if not any(pages.values()):
+        raise Trouble(f"There is no feedback yet; run `nbgrader generate_feedback {assignments[0]}` first.")
+    written = 0
+    for assignment, items in pages.items():
+        _remark(feedback_to_make(assignment, items, grades, step_folder(course, "autograded")))
         if not items:
             continue
         data, files, remarks = zip_feedback(items, platform)
-        _remark(remarks)
+        _remark(f"{assignment}: {remark}" for remark in remarks)
         if not files:
             continue
         stamp = f"{datetime.date.today():%Y%m%d}"
@@ -121,8 +123,6 @@ def _export_feedback(course, grades, assignments, platform, target):
         write_whole(archive, data)
         written += 1
         click.echo(f"Wrote {archive}: {plural(files, 'feedback file')}.")
-    if not found:
-        raise Trouble(f"There is no feedback yet; run `nbgrader generate_feedback {assignments[0]}` first.")
     if not written:
         raise Trouble(f"No feedback file could be given a name that {platform} takes, so nothing was written.")
 

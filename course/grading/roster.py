@@ -147,7 +147,7 @@ def gradebook_roster(gradebook):
 
 
 def add_names(gradebook, students):
-    """Write names and e-mails of the students into nbgrader's gradebook, where it has none; formgrader shows them."""
+    """Write students, names and e-mails into nbgrader's gradebook where it lacks them; formgrader shows them."""
     from nbgrader.api import Student as Row  # takes a second, and reading a roster needs none of it
 
     known = {row.id: row for row in gradebook.students}

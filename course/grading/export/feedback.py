@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from collections import Counter
 from typing import NamedTuple
 
 from course.grading.collect.layouts import blackboard, canvas, moodle
@@ -10,6 +11,8 @@ from course.grading.collect.layouts.handed import match_part
 from course.grading.roster import Student
 from course.grading.wording import listed
 
+TOTAL = re.compile(r"\(Score: (-?[\d.]+) / ")  # as nbgrader's page tells it
+ROUNDED = 0.011
 REFUSED_CHARACTERS = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 
 
@@ -30,6 +33,46 @@ def find_feedback(folder, store, roster, assignment):
         student = roster.students.get(student_id, Student(student_id))
         found.append(Feedback(path, student, assignment, store.placed(student_id, assignment)))
     return found
+
+
+def feedback_to_make(assignment, items, grades, graded):
+    """Sentences on graded students without a page, or with one that is older than their grades.
+
+    ``items`` are the assignment's pages, and ``graded`` is nbgrader's autograded folder.
+    """
+    have = {item.student.student_id for item in items}
+    lacking = [student for student in grades.scored(assignment) if student not in have]
+    if lacking:
+        who = listed(map(grades.roster.label, lacking)) if items else "anybody"
+        make = f"`nbgrader generate_feedback {assignment}`"
+        yield f"{assignment}: no feedback yet for {who}; run {make} and export again."
+    if old := _outdated(items, grades, graded):
+        yield (
+            f"{assignment}: the grades are newer than the feedback of {listed(map(grades.roster.label, old))}; run "
+            f"`nbgrader generate_feedback {assignment} --force` and export again."
+        )
+
+
+def _outdated(items, grades, graded):
+    """Ids of the students who were graded again, or by hand, since their page was made.
+
+    nbgrader dates no grade by hand, so the page's total is compared.
+    """
+    pages = Counter(item.student.student_id for item in items)
+    found = set()
+    for item in items:
+        student = item.student.student_id
+        notebook = graded / student / item.assignment / f"{item.path.stem}.ipynb"
+        again = notebook.is_file() and notebook.stat().st_mtime > item.path.stat().st_mtime
+        result, told = (
+            grades.results.get((student, item.assignment)),
+            TOTAL.search(item.path.read_text("utf-8", "replace")),
+        )
+        if result and result.score is not None and told and pages[student] == 1:
+            again = again or abs(float(told[1]) - (result.score - result.penalty)) > ROUNDED
+        if again:
+            found.add(student)
+    return sorted(found)
 
 
 def zip_feedback(items, platform):

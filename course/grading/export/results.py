@@ -57,6 +57,12 @@ class Grades(NamedTuple):
         """Ids of the students who handed in what could not be graded, in order."""
         return sorted(student for (student, name), r in self.results.items() if name == assignment and r.score is None)
 
+    def scored(self, assignment):
+        """Ids of the students who have a score, in order."""
+        return sorted(
+            student for (student, name), r in self.results.items() if name == assignment and r.score is not None
+        )
+
     def students(self, assignment):
         """Ids of the students whose submission the gradebook knows."""
         return {student for student, name in self.results if name == assignment}

@@ -160,9 +160,7 @@ def test_notebooks_that_were_not_placed_are_counted_and_their_possible_students_
     assert "Not placed: 3\n" in result.stderr
 
 
-def test_the_gradebook_learns_the_names_that_it_lacks_of_whom_something_was_collected(
-    collect, zipped, answered, roster, course_dir
-):
+def test_the_gradebook_learns_the_class_and_the_names_that_it_lacks(collect, zipped, answered, roster, course_dir):
     with Gradebook(f"sqlite:///{course_dir}/gradebook.db") as gradebook:
         gradebook.add_student("eve", first_name="Evelyn")
     files = {f"x/{name}/{LESSON}.ipynb": answered(LESSON) for name in ("007", "eve")}
@@ -170,7 +168,15 @@ def test_the_gradebook_learns_the_names_that_it_lacks_of_whom_something_was_coll
     assert result.exit_code == 0, result.output
     with Gradebook(f"sqlite:///{course_dir}/gradebook.db") as gradebook:
         known = {row.id: (row.first_name, row.last_name) for row in gradebook.students}
-    assert known == {"007": ("Jörg", "Müller"), "eve": ("Evelyn", "Ito")}
+    assert known == {"007": ("Jörg", "Müller"), "eve": ("Evelyn", "Ito"), "bob": ("Bob", "Ray")}
+
+
+def test_a_roster_of_which_nobody_handed_in_does_not_reach_the_gradebook(collect, zipped, answered, roster, course_dir):
+    with Gradebook(f"sqlite:///{course_dir}/gradebook.db"):
+        pass
+    collect(zipped({f"x/ann/{LESSON}.ipynb": answered(LESSON)}), options=roster("x1;Lin;Ada", "x2;Ray;Bob"))
+    with Gradebook(f"sqlite:///{course_dir}/gradebook.db") as gradebook:
+        assert gradebook.students == []
 
 
 def test_a_gradebook_that_cannot_be_written_costs_no_submission(collect, zipped, answered, roster, course_dir):

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import os
 import sqlite3
 import subprocess
 import sys
@@ -326,6 +327,26 @@ def test_moodle_gets_feedback_names_with_participant_numbers(feedback_names):
     }
 
 
+def test_feedback_that_is_missing_or_older_than_its_grades_is_named(graded_class):
+    root = graded_class(6).root
+    total = scores(root, LESSON)
+    new, regraded, by_hand = sorted(total)[:3]
+    for student, shown in ((new, total[new]), (regraded, total[regraded]), (by_hand, total[by_hand] - 1)):
+        page = root / "feedback" / student / LESSON / f"{LESSON}.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(f"<h1>{LESSON} (Score: {shown:.1f} / 13.0)</h1>")
+        moment = (root / "autograded" / student / LESSON / f"{LESSON}.ipynb").stat().st_mtime
+        os.utime(page, (moment + (-5 if student == regraded else 5),) * 2)
+    result = CliRunner().invoke(command, ["--course-dir", str(root), "--feedback"])
+    [lacking, old] = [line for line in result.stderr.splitlines() if line.startswith(f"{LESSON}: ")]
+    assert "no feedback yet for" in lacking and lacking.endswith(
+        f"`nbgrader generate_feedback {LESSON}` and export again."
+    )
+    assert all(student in lacking for student in sorted(total)[3:]) and new not in lacking
+    assert regraded in old and by_hand in old and new not in old and f"{LESSON} --force`" in old
+    assert "01_foundations: no feedback yet for anybody; run" in result.stderr
+
+
 def test_feedback_that_no_name_fits_is_not_written(graded_class):
     graded = graded_class(6)
     folder = graded.root / "feedback/s000" / LESSON
@@ -333,7 +354,7 @@ def test_feedback_that_no_name_fits_is_not_written(graded_class):
     (folder / f"{LESSON}.html").write_text("<p></p>")
     result = CliRunner().invoke(command, ["--course-dir", str(graded.root), "--feedback", "--for", "canvas"])
     assert result.exit_code == 2
-    assert "came from no Canvas export: s000." in result.output
+    assert f"{LESSON}: Left out, because" in result.stderr and "came from no Canvas export: s000." in result.stderr
     assert not (graded.root / "exports").exists()
 
 
