@@ -9,7 +9,7 @@ from pathlib import Path
 
 from course.grading.collect import archive, layouts
 from course.grading.collect.archive import KEPT_SUFFIXES, Refusal
-from course.grading.collect.layouts.handed import is_notebook
+from course.grading.collect.layouts.handed import Person, is_notebook
 from course.grading.collect.lessons import find_lesson
 from course.grading.collect.store import choose, is_late
 from course.grading.roster import Ambiguous, plain
@@ -92,6 +92,9 @@ class Collector:
             except _Unknown as unknown:
                 self.outcome.unplaced.append(Refusal(item.path, str(unknown)))
                 nobodys += 1
+        for item, reason in self._namesakes(by_student):
+            self.outcome.unplaced.append(Refusal(item.path, reason))
+            nobodys += 1
         notebooks = sum(map(len, by_student.values()))
         counts = f"{plural(notebooks, 'notebook')} of {plural(len(by_student), 'student')}"
         more = f", and {nobodys} of which the student is not known" if nobodys else ""
@@ -106,6 +109,27 @@ class Collector:
                 touched.update(self._keep(student, items, seen, layout))
                 progress.done()
         return touched
+
+    def _namesakes(self, by_student):
+        """Take out of by_student what the platform says is several people's; yields each item with the reason.
+
+        A name leads to a student of the roster even where the platform's number is not known; two numbers are two
+        people, of whom the roster lists one. Whose number the roster knows, that one keeps what is theirs.
+        """
+        for student, items in list(by_student.items()):
+            numbers = {item.person.ids for item in items if item.person.numbered()}
+            if len(numbers) < 2:
+                continue
+            own = [ids for ids in numbers if self.roster.find(Person(ids=ids)) == student]
+            strangers = [item for item in items if item.person.numbered() and item.person.ids not in own[:1]]
+            by_student[student] = [item for item in items if item not in strangers]
+            if not by_student[student]:
+                del by_student[student]
+                self.outcome.open.add(student)
+            for item in strangers:
+                values = ", ".join(sorted(value for ids in numbers for _, value in ids))
+                name = item.person.label()
+                yield item, f"cannot be told apart: the platform has several {name!r} ({values}), the roster has one"
 
     def _without_notebook(self, others, by_student):
         """A Refusal for each listed student of whom only files came that are not read."""

@@ -241,6 +241,24 @@ def test_a_name_that_fits_two_students_is_not_placed(collect, zipped, answered, 
     assert placed() == set()
 
 
+NAMESAKES = {
+    "canvas": "leeann_{}_9_02_how_it_works.ipynb",
+    "moodle": "Ann Lee_{}_assignsubmission_file/02_how_it_works.ipynb",
+}
+
+
+@pytest.mark.parametrize(("number", "kept"), [("", set()), ("7", {("ann", "02_how_it_works")})])
+@pytest.mark.parametrize("platform", NAMESAKES)
+def test_two_of_one_name_are_not_one_student_because_the_roster_lists_one(
+    platform, number, kept, collect, zipped, answered, placed
+):
+    files = {NAMESAKES[platform].format(n): answered("02_how_it_works", f"return {n}") for n in (7, 8)}
+    result = collect(zipped(files), roster=f"student_id,last_name,first_name,lms_id\nann,Lee,Ann,{number}\n")
+    assert result.exit_code == 1
+    assert placed() == kept
+    assert "(7, 8), the roster has one" in result.stderr and f"Not placed: {2 - len(kept)}\n" in result.stderr
+
+
 def test_without_a_roster_ids_come_from_the_names(collect, zipped, answered, placed):
     collect(zipped({name: answered("02_how_it_works") for name in NAMES["moodle folders"]}), roster=None)
     assert placed() == {("ann_lee_123", "02_how_it_works"), ("jörg_müller_456", "02_how_it_works")}

@@ -24,6 +24,10 @@ class Person(NamedTuple):
         """The student as a sentence calls them."""
         return self.name or self.email or self.joined or next((value for _, value in self.ids), "")
 
+    def numbered(self):
+        """Whether the platform tells this person from others of the name."""
+        return any(value != self.name for _, value in self.ids)
+
 
 class Handed(NamedTuple):
     """One file of one student; only a notebook is read, and of another kind ``file`` may be None.
