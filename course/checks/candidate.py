@@ -18,10 +18,12 @@ from course.checks.failure import CheckFailed
 from course.checks.layer import Layer
 from course.checks.state import fresh_state, later_state
 from course.encoding import sinusoidal_encoding
+from course.stopped import Stopped
 from course.wording import words_of
 
 LENT = {"positional_encoding": sinusoidal_encoding}  # what an answer may build on, by the name it has there
 OWN_ERROR = "This input is allowed, and your own error refuses it: look at the condition in front of it."
+LONGEST_LINE = 60  # characters of a line of code in a sentence
 _KEPT, _MISSING = "__kept__", object()
 
 
@@ -123,8 +125,8 @@ class Candidate:
                 return function(*arguments, **keywords)
         except CheckFailed:
             raise
-        except KeyboardInterrupt:  # somebody stops the kernel
-            raise
+        except KeyboardInterrupt as stop:
+            raise self.stopped(stop) from None
         except BaseException as error:
             self.refuse_stub(error)
             place = self.place(error)
@@ -144,12 +146,18 @@ class Candidate:
         try:
             with fresh_state(), self.watch():
                 function(*arguments, **keywords)
-        except (CheckFailed, KeyboardInterrupt):
+        except CheckFailed:
             raise
+        except KeyboardInterrupt as stop:
+            raise self.stopped(stop) from None
         except BaseException as error:
             self.refuse_stub(error)
             return error
         return None
+
+    def stopped(self, stop):
+        """The interrupt of somebody who stops the kernel while the student's code runs, with a sentence."""
+        return Stopped(f"{self.name} was stopped{self.place(stop)}: look for a loop that does not end.")
 
     def check_callable(self):
         """Fail unless the name stands for something that can be called."""
@@ -182,7 +190,8 @@ class Candidate:
         if found is None:
             return ""
         text = linecache.getline(found.tb_frame.f_code.co_filename, found.tb_lineno).strip()
-        return f" (line {found.tb_lineno} of the cell{f': {text[:60]}' if text else ''})"
+        text = text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+        return f" (line {found.tb_lineno} of the cell{f': {text}' if text else ''})"
 
     def build(self, *arguments, **keywords):
         """An instance of the student's class, an nn.Module, as a Layer."""

@@ -9,10 +9,14 @@ import numpy as np
 import torch
 
 from course.defaults import torch_defaults
+from course.live.deadline import DidNotEnd, deadline
 from course.live.parameters import written
+from course.stopped import Stopped
 from course.wording import words_of
 
 CLOSE = 1e-5  # a gap below this is rounding in float32
+LONGEST_CALL = 10  # seconds of a call that a slider causes
+NO_END = "look for a loop that does not end."
 _one_at_a_time = threading.RLock()
 
 
@@ -53,11 +57,14 @@ def ask(function, *arguments):
             "and parameters by their names."
         )
     try:
-        return function(*map(copy.deepcopy, arguments))
+        with deadline(LONGEST_CALL):
+            return function(*map(copy.deepcopy, arguments))
     except NotImplementedError as error:
         raise Complaint(f"Your {title(function)} is not written yet: write it, run its cell, then this one.") from error
-    except KeyboardInterrupt:  # the stop button: whoever runs the cell wants to be rid of it
-        raise
+    except KeyboardInterrupt as stop:  # the stop button: whoever runs the cell wants to be rid of it
+        raise Stopped(f"Your {title(function)} was stopped{place(stop)}: {NO_END}") from None
+    except DidNotEnd as end:
+        raise Complaint(f"Your {title(function)} did not end within {LONGEST_CALL} s{place(end)}: {NO_END}") from None
     except BaseException as error:
         raise Complaint(f"Your {title(function)} raised {describe(error)}.") from error
 
@@ -69,13 +76,19 @@ def title(function):
 def describe(error):
     """``ValueError: d_model 10 … (line 3)``: the error's first line, and where the student wrote it."""
     message = words_of(error).strip().split("\n")[0][:200].rstrip(".")
+    return f"{type(error).__name__}{': ' * bool(message)}{message}{place(error)}"
+
+
+def place(error):
+    """``" (line 3)"``, the line of the student's own that an error came from, or nothing."""
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call in ask
-    place = f" (line {frames[0].lineno})" if frames else ""
-    return f"{type(error).__name__}{': ' * bool(message)}{message}{place}"
+    return f" (line {frames[0].lineno})" if frames else ""
 
 
 def pair(function, result):
     """The result as (out, weights); a Complaint where it is anything else."""
+    if result is None:
+        raise Complaint(f"Your {title(function)} returned None: does it end with return out, weights?")
     if not isinstance(result, tuple | list) or len(result) != 2 or any(part is None for part in result):
         kind = type(result).__name__
         if isinstance(result, tuple | list):

@@ -222,9 +222,11 @@ def test_log_records_do_not_reach_the_output(examine, capfd):
         logging.getLogger().removeHandler(handler)
 
 
-def test_interrupt_goes_through(examine):
-    with pytest.raises(KeyboardInterrupt):
-        examine("def answer(x): raise KeyboardInterrupt", *DOUBLED)
+def test_interrupt_goes_through_and_shows_one_sentence(examine):
+    with pytest.raises(KeyboardInterrupt) as caught:
+        examine("def answer(x):\n    raise KeyboardInterrupt", *DOUBLED)
+    sentence = "answer was stopped (line 2 of the cell: raise KeyboardInterrupt): look for a loop that does not end."
+    assert caught.value._render_traceback_() == [sentence]
 
 
 def test_message_in_ipython_is_three_lines_without_traceback():

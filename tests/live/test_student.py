@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course.live import student
 from course.live.student import (
     Complaint,
     ask,
@@ -46,12 +47,52 @@ def test_what_would_end_a_program_is_a_complaint_too(error):
     assert error.__name__ in complaint(ask, leave)
 
 
-def test_the_stop_button_is_no_complaint():
-    def stopped():
+def test_the_stop_button_is_no_complaint_and_shows_one_sentence():
+    def endless():
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        ask(stopped)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ask(endless)
+    line = endless.__code__.co_firstlineno + 1
+    sentence = f"Your endless was stopped (line {line}): look for a loop that does not end."
+    assert caught.value._render_traceback_() == [sentence]
+
+
+def test_a_call_that_no_stop_button_reaches_comes_to_an_end_by_itself(monkeypatch):
+    def endless():
+        while True:
+            try:
+                "".join("")
+            except Exception:
+                pass
+
+    def move_a_slider():
+        said.append(complaint(ask, endless))
+        said.append(ask(lambda: 3))
+
+    said = []
+    monkeypatch.setattr(student, "LONGEST_CALL", 0.05)
+    thread = threading.Thread(target=move_a_slider, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    message, answer = said
+    assert message.startswith("Your endless did not end within 0.05 s (line ")
+    assert message.endswith("look for a loop that does not end.")
+    assert answer == 3
+
+
+def test_a_deadline_says_nothing_after_a_call_that_kept_it(monkeypatch):
+    def move_sliders():
+        for _ in range(100):
+            ask(lambda: None)
+        done.append(True)
+
+    done = []
+    monkeypatch.setattr(student, "LONGEST_CALL", 30)
+    thread = threading.Thread(target=move_sliders, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    assert done and not [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
 
 
 def test_an_exception_that_cannot_say_what_it_is_is_told_by_its_name():
