@@ -189,8 +189,8 @@ def map_text(head, name):
 
 
 def overview(d_model, num_heads, high=1.0):
-    """The columns of a token, and the colours of the maps."""
-    return with_colour_scale(columns_panel(d_model, num_heads), 0, high, "attention weight")
+    """The columns of a token, and the colours of the maps, which stand side by side below it."""
+    return with_colour_scale(columns_panel(d_model, num_heads), 0, high, "attention weight")._replace(alone=True)
 
 
 def columns_panel(d_model, num_heads):

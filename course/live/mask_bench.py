@@ -97,7 +97,7 @@ def frame(function, seq_len, padding, mask, inverted):
             summary += " " + note
         except student.Complaint as complaint:
             problem = str(complaint)
-    return Frame(tuple(panels), ledger_rows(shown), summary, problem)
+    return Frame(tuple(panels), ledger_rows(shown, padded_keys(seq_len, padding, mask)), summary, problem)
 
 
 def students_part(function, shown):
@@ -136,10 +136,16 @@ def describe(shown):
     return text
 
 
-def ledger_rows(shown):
+def padded_keys(seq_len, padding, mask):
+    """How many keys are padding, in words: the slider goes further than a sentence, and some masks have no padding."""
+    return f"{min(padding, seq_len)} of {seq_len}" if mask in (PADDING, BOTH) else "not in this mask"
+
+
+def ledger_rows(shown, padded):
     queries = len(shown.mask)
     return (
         ("mask  (1, 1, T, S)", str((1, 1, *shown.mask.shape))),
+        ("padded keys", padded),
         ("queries that may attend to nothing", f"{int((~shown.mask.any(-1)).sum())} of {queries}"),
         *(
             (f"rows of NaN, {name}", f"{int(np.isnan(weights).any(-1).sum())} of {queries}")

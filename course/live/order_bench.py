@@ -117,13 +117,14 @@ def outputs(encoded, encoded_shuffled, order):
 
 def frame(function, seq_len, seed, encoding, order):
     """The frame for these parameters, with the student's function beside the course's where there is one."""
+    whose_order = "seed" if order is None else "hand"  # which leaves the seed without effect
     order = permutation(seq_len, seed, order)
     shown = compute(order, encoding)
     panels = maps(shown, order, "")
     ledger = [
         ("sentence", " ".join(WORDS[:seq_len])),
         ("shuffled", " ".join(WORDS[p] for p in order)),
-        ("order", " ".join(map(str, order))),
+        (f"order, by {whose_order}", " ".join(map(str, order))),
         ("equivariance error", f"{shown.error:.2g}"),
     ]
     summary, problem = describe(shown, order, encoding), None
@@ -177,7 +178,7 @@ def verdict(error, order, opening):
         return f"{opening}: the order is the sentence's own, so there is nothing to compare; shuffle it."
     if error < EQUIVARIANT:
         return (
-            f"{opening}, the output is the same rows in the new order: equivariance error {error:.1e}. "
+            f"{opening}, the output is the same rows in the new order: equivariance error {error:.2g}. "
             "The layer cannot tell the two sentences apart."
         )
     return f"{opening}, the output has changed: equivariance error {error:.3f}. The layer tells the two orders apart."
@@ -190,7 +191,7 @@ def maps(shown, order, whose):
     words = [WORDS[p] for p in order]
     size = f"for {counted(len(order), 'token')} and {WIDTH} features"
     largest, mean = difference.max(), difference.mean()
-    shared = {"rows": words, "side": (190, max(60, 14 * len(order))), "column_name": "feature"}
+    shared = {"rows": words, "side": (186, max(60, 14 * len(order))), "column_name": "feature"}
     span = {"low": -limit, "high": limit}
     first = matrix(
         shown.permuted_after,

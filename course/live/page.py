@@ -14,13 +14,13 @@ ROW = "display:flex;flex-wrap:wrap;gap:4px 12px;align-items:flex-start"
 BROKEN = "overflow-wrap:anywhere"
 LINES = f"line-height:1.4;min-height:4.2em;{BROKEN}"
 SHRINKING = "max-width:100%;height:auto"
+LINE = "flex:0 0 100%"
 WARNING = "border-left:4px solid #D55E00;padding-left:8px;margin:0"
 
 
 def live_picture(frame):
     """Panels and ledger of the frame; they change with every move."""
-    panels = "".join(map(to_svg, frame.panels))
-    return f'<div style="color:{INK};{ROW}">{ledger_table(frame.ledger)}{panels}</div>'
+    return f'<div style="color:{INK};{ROW}">{ledger_table(frame.ledger)}{side_by_side(frame.panels, to_svg)}</div>'
 
 
 def live_status(frame):
@@ -30,16 +30,27 @@ def live_status(frame):
 
 def static_page(frame, title):
     """The whole frame without scripts, styles of a theme, or SVG; says how to make it live."""
-    panels = "".join(
-        f'<img src="{to_png(panel)}" width="{panel.width}" height="{panel.height}" style="{SHRINKING}" '
-        f'alt="{escape(panel.alt)}">'
-        for panel in frame.panels
-    )
+    panels = side_by_side(frame.panels, to_img)
     return (
         f'<div {MARK}>{sentences(frame)}<div style="{ROW}">{ledger_table(frame.ledger)}{panels}</div>'
         f"<p><em>{escape(title)}, as a picture. To move its sliders, open this notebook in JupyterLab, VS Code "
         "or Colab and run this cell.</em></p></div>"
     )
+
+
+def side_by_side(panels, draw):
+    """Panels that keep together: beside the ledger where there is room for all of them, otherwise all below it.
+
+    If they stood in a row with it, a longer number in the ledger would push one of them away from its neighbour.
+    """
+    drawn = (f'<div style="{LINE}">{draw(panel)}</div>' if panel.alone else draw(panel) for panel in panels)
+    return f'<div style="{ROW};max-width:100%">{"".join(drawn)}</div>'
+
+
+def to_img(panel):
+    """The panel as one ``<img>`` element with its alternative text."""
+    size = f'width="{panel.width}" height="{panel.height}"'
+    return f'<img src="{to_png(panel)}" {size} style="{SHRINKING}" alt="{escape(panel.alt)}">'
 
 
 def sentences(frame):

@@ -83,6 +83,7 @@ class Panel(NamedTuple):
     height: int
     marks: tuple
     alt: str
+    alone: bool = False  # on a line of its own
 
 
 class Frame(NamedTuple):

@@ -103,6 +103,30 @@ def test_dragging_moves_a_slider_and_the_pixels_change(explorer):
     assert explorer.pixels() != before
 
 
+def test_the_first_picture_stands_still_while_a_slider_passes(explorer):
+    def place():
+        explorer.notebook.wait_idle()
+        script = "svg => [svg, svg.closest('.widget-html')].map(e => e.getBoundingClientRect()).map(r => [r.x, r.y])"
+        (x, y), (left, top) = explorer.picture.locator("svg").first.evaluate(script)
+        return round(x - left), round(y - top)
+
+    for slider, number in zip(explorer.box.locator(".noUi-handle").all(), numbers_of(explorer), strict=True):
+        before, places = number.input_value(), set()
+        slider.focus()
+        for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+            explorer.page.keyboard.press(key)
+            explorer.page.wait_for_timeout(100)
+            places.add(place())
+        number.fill(before)
+        explorer.page.keyboard.press("Enter")
+        assert len(places) == 1, f"the picture jumps between {places}"
+
+
+def numbers_of(shown):
+    """The number boxes that stand beside a slider."""
+    return shown.box.locator(".widget-hbox:has(> .widget-slider) input[type=number]").all()
+
+
 def test_typing_into_the_number_box_moves_the_slider(explorer):
     explorer.number().fill("2")
     explorer.after(lambda: explorer.page.keyboard.press("Enter"))
@@ -209,7 +233,9 @@ def test_no_frame_of_a_burst_is_blank(notebook):
     notebook.run_code("explorer_head_splitter.set(num_heads=8, seq_len=32, d_model=128)")
     expect(shown.number(1)).to_have_value("32")
     shown.slider(1).focus()
-    box = shown.picture.locator("image").nth(1).bounding_box()  # the first is the colour scale
+    head = shown.picture.locator("image").nth(1)  # the first is the colour scale
+    head.scroll_into_view_if_needed()
+    box = head.bounding_box()
     session, frames = shown.page.context.new_cdp_session(shown.page), []
 
     def keep(event):

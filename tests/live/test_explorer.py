@@ -240,7 +240,7 @@ def test_an_order_typed_by_hand_is_read_and_mended():
     explorer = order_bench.explore(seq_len=3)
     (box,) = explorer.view.controls["order"].inputs
     box.value = "2 0 1"
-    assert explorer.frame.ledger[2] == ("order", "2 0 1")
+    assert explorer.frame.ledger[2] == ("order, by hand", "2 0 1")
     box.value = "2 2 1"
     assert "leaves out or repeats" in explorer.problem
     assert box.value == "2 2 1"

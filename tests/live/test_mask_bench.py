@@ -42,7 +42,14 @@ def test_rows_that_may_attend_to_nothing_are_zeros_here_and_nan_in_multihead_att
 
 
 def test_more_padding_than_tokens():
-    assert explore(mask="padding", seq_len=3, padding=32).problem is None
+    explorer = explore(mask="padding", seq_len=3, padding=32)
+    assert explorer.problem is None
+    assert dict(explorer.frame.ledger)["padded keys"] == "3 of 3"
+
+
+def test_padded_keys_without_effect_are_said_to_have_none():
+    assert dict(explore(mask="causal", padding=2).frame.ledger)["padded keys"] == "not in this mask"
+    assert dict(explore(mask="both", padding=2).frame.ledger)["padded keys"] == "2 of 8"
 
 
 def test_the_students_function_is_judged_where_a_query_may_attend():

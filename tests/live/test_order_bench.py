@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from course import encoding
-from course.live.order_bench import PARAMETERS, compute, explore, permutation
+from course.live.order_bench import PARAMETERS, compute, explore, permutation, verdict
 
 SHUFFLED = (2, 0, 1, 4, 3)
 NAMES = PARAMETERS[2].options
@@ -36,6 +36,15 @@ def test_a_seed_gives_one_order_and_a_hand_written_order_has_precedence():
     assert sorted(permutation(9, 4, None)) == list(range(9))
     assert permutation(9, 4, None) != permutation(9, 5, None)
     assert permutation(3, 4, (2, 1, 0)) == (2, 1, 0)
+
+
+def test_the_ledger_says_whose_order_it_is():
+    assert "order, by seed" in dict(explore(seq_len=3).frame.ledger)
+    assert dict(explore(seq_len=3, order="2 1 0").frame.ledger)["order, by hand"] == "2 1 0"
+
+
+def test_no_difference_at_all_is_written_as_nought():
+    assert "equivariance error 0." in verdict(0.0, (1, 0), "Without positions")
 
 
 def test_an_order_for_another_length_is_kept_as_far_as_it_goes():
