@@ -11,12 +11,15 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 from tqdm import tqdm
+
+from course.wording import noun
 
 CHECKING = "COURSE_CHECKING"  # set while a notebook is run by its own last cell
 STUB = "raise NotImplementedError  # replace this line by your answer"  # what a release leaves of a solution
@@ -171,6 +174,9 @@ def check(namespace, lesson, graded):
     if notebook is None:
         print(f"This notebook cannot find its own file. Save it, then run: python -m course check {lesson}.ipynb")
     else:
+        file = own_file(namespace)
+        if file:
+            print(since(time.time() - file.stat().st_mtime))
         print(describe(examine(notebook)))
     download = (
         "File > Download > Download .ipynb" if "google.colab" in sys.modules else "File > Save, then File > Download"
@@ -184,14 +190,33 @@ def this_notebook(namespace):
         from google.colab import _message
 
         return read(json.dumps(_message.blocking_request("get_ipynb", timeout_sec=30)["ipynb"]))
+    file = own_file(namespace)
+    return read(file.read_text(encoding="utf-8")) if file else None
+
+
+def own_file(namespace):
+    """The file of the notebook that this kernel runs, or None where nothing names it."""
+    if "google.colab" in sys.modules:  # it has none
+        return None
     for place in (
         namespace.get("__vsc_ipynb_file__"),
         namespace.get("__session__"),
         os.environ.get("JPY_SESSION_NAME"),
     ):
         if place and Path(place).suffix == ".ipynb" and Path(place).is_file():
-            return read(Path(place).read_text(encoding="utf-8"))
+            return Path(place)
     return None
+
+
+def since(seconds):
+    """How old the saved notebook is, as a sentence: an answer written after that is not in it."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "Looking at the notebook as saved a moment ago."
+    return (
+        f"Looking at the notebook as saved {minutes} {noun(minutes, 'minute')} ago: if you have changed it since, "
+        "save it, and run this cell again."
+    )
 
 
 def read(text):

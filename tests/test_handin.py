@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 import types
 
 import nbclient
@@ -131,6 +132,19 @@ def test_notebook_finds_its_own_file(tmp_path, monkeypatch):
     assert handin.this_notebook({"__session__": str(path)}) == saved
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
     assert handin.this_notebook({}) == saved
+
+
+def test_it_says_how_long_ago_the_notebook_was_saved(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "x.ipynb"
+    nbformat.write(lesson(RIGHT, test_cell()), path)
+    monkeypatch.setattr(handin, "failing", lambda notebook: [])
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    handin.check({"__session__": str(path)}, "x", "test_double")
+    assert capsys.readouterr().out.startswith("Looking at the notebook as saved a moment ago.\n")
+    before = time.time() - 180
+    os.utime(path, (before, before))
+    handin.check({"__session__": str(path)}, "x", "test_double")
+    assert "saved 3 minutes ago: if you have changed it since, save it, and run this" in capsys.readouterr().out
 
 
 def test_on_colab_the_notebook_is_asked_for_as_it_is(monkeypatch, capsys):
