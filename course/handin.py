@@ -24,6 +24,7 @@ from course.wording import noun
 CHECKING = "COURSE_CHECKING"  # set while a notebook is run by its own last cell
 STUB = "raise NotImplementedError  # replace this line by your answer"  # what a release leaves of a solution
 LAST_CELL = re.compile(r'handin\.check\(.*graded="([^"]*)"')
+UNANSWERED = re.compile(r"^Seen: (.+ has no answer yet\.)$", re.MULTILINE)  # what a question says that is left open
 CELL_SECONDS = 120
 
 
@@ -108,12 +109,19 @@ def failing(notebook):
     for number, cell in enumerate(copy.cells[: running[-1]] if stopped else copy.cells):
         for output in cell.get("outputs", ()):
             if output.output_type == "error" and not _comes_from_blank(output, unanswered):
-                lines = output.traceback if output.ename == "CheckFailed" else [f"{output.ename}: {output.evalue}"]
-                found.append("\n    ".join([f"{_name(copy, number)} fails.", *lines[-2:]]))
+                found.append(_sentence(_name(copy, number), output))
                 break
     if stopped:
         found.append(f"{_name(copy, running[-1])} {stopped}. The cells below it were not run.")
     return found
+
+
+def _sentence(name, error):
+    """What a failing cell says; a question without an answer is told as an exercise without one."""
+    if error.ename != "CheckFailed":
+        return f"{name} fails.\n    {error.ename}: {error.evalue}"
+    unanswered = UNANSWERED.search(error.evalue)
+    return unanswered[1] if unanswered else "\n    ".join([f"{name} fails.", *error.traceback[-2:]])
 
 
 def _name(notebook, number):

@@ -105,6 +105,12 @@ def test_a_cell_that_does_not_come_back_is_named_with_what_failed_above_it(sourc
     assert itself == f"{sentence} The cells below it were not run."
 
 
+def test_a_question_without_an_answer_is_told_as_an_exercise_without_one():
+    open_question = "from course.checks import Question\nQuestion('order_question', letters='ABCD').run()"
+    cells = new_code_cell('order_question = ""'), new_code_cell(open_question)
+    assert handin.failing(lesson(*cells)) == ["order_question has no answer yet."]
+
+
 def test_command_ends_with_status(tmp_path):
     ready, blank, damaged = tmp_path / "ready.ipynb", tmp_path / "blank.ipynb", tmp_path / "damaged.ipynb"
     nbformat.write(lesson(RIGHT, test_cell()), ready)
