@@ -222,6 +222,12 @@ def test_log_records_do_not_reach_the_output(examine, capfd):
         logging.getLogger().removeHandler(handler)
 
 
+def test_a_long_line_of_code_is_seen_to_be_cut(examine):
+    short, long = f"missing({'x' * 10})", f"missing({'x' * 90})"
+    assert f": return {short})." in examine(f"def answer(x):\n    return {short}", *DOUBLED)
+    assert "xxx…)." in examine(f"def answer(x):\n    return {long}", *DOUBLED)
+
+
 def test_interrupt_goes_through_and_shows_one_sentence(examine):
     with pytest.raises(KeyboardInterrupt) as caught:
         examine("def answer(x):\n    raise KeyboardInterrupt", *DOUBLED)

@@ -198,6 +198,7 @@ def test_a_pair_is_a_pair():
     assert "returned Tensor: the pair (out, weights) was wanted" in complaint(pair, encode, torch.zeros(2))
     assert "returned tuple of Tensor, NoneType: the pair" in complaint(pair, encode, (torch.zeros(2), None))
     assert "returned tuple of nothing: the pair" in complaint(pair, encode, ())
+    assert "returned None: does it end with return out, weights?" in complaint(pair, encode, None)
 
 
 def test_comparison_names_the_largest_difference():
