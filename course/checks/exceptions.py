@@ -19,6 +19,8 @@ SHAPES_DO_NOT_FIT = (
     "must match",
     "Expected size",
 )
+NOT_PAIRED = ("be broadcast together", "must match the size of tensor b")  # *, + and their like, entry by entry
+ENTRY_BY_ENTRY = ", @ rather than *, or keepdim=True in a sum."
 SEVERAL = "Here is a tuple of results: take them apart, as in out, weights = ... or fig, ax = ..."
 WHOLE = "Sizes and indices are whole numbers: divide them by //, because / makes a float."
 RESHAPED = (
@@ -29,11 +31,28 @@ ARGUMENTS = (
     "method, and __init__ has two underscores on each side."
 )
 ONE_NUMBER = "One number is wanted here, not an array of many: np.sin takes whole arrays, math.sin does not."
+SWAPPED = (
+    "In torch, transpose and swapaxes exchange two axes, as transpose(1, 2); permute(0, 2, 1, 3) orders all of them."
+)
+ONE_ROW = "np.average knows one row of weights: np.average(values, axis=0, weights=row), once for each row."
+SEVERAL_TENSORS = "torch.cat and torch.stack take a list of tensors: [x[:, i] for i in range(n)], or x.unbind(1)."
+NO_TENSOR = "True, False or None stands where a tensor is wanted: is mask None here? Ask first: if mask is not None."
+ROUNDED_DOWN = "No gradient passes //, which cuts the fractions off: divide with /."
 LAST = "Call the function yourself on a small input and print the shapes along the way."
 FRACTIONS = "Whole numbers hold neither fractions nor -inf: start from floats, as 2.0 ** ... and torch.arange(3.0) do."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
 IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
 BY_TEXT = {
+    "transpose() takes": SWAPPED,
+    "transpose(): argument": SWAPPED,
+    "swapaxes() takes": SWAPPED,
+    "softmax() missing": "A softmax wants its axis: dim=-1 is the last one.",
+    "weights must be consistent": ONE_ROW,
+    "shapes of a and weights differ": ONE_ROW,
+    "tuple of Tensors, not": SEVERAL_TENSORS,
+    "got (bool, ": NO_TENSOR,
+    "got (NoneType, ": NO_TENSOR,
+    "floor_divide is not": ROUNDED_DOWN,
     "but got float": WHOLE,
     "int, not float": WHOLE,
     "ints, not float": WHOLE,
@@ -78,7 +97,8 @@ BY_TEXT = {
     "positional argument": ARGUMENTS,
     "invalid combination of arguments": "That function does not take arguments of these types: compare them with its "
     "help(...); numbers stand without quotes.",
-    "permute(sparse_coo)": "permute puts the axes in another order: to reorder the entries of one axis, index it.",
+    "permute(sparse_coo)": "permute names every axis once, in their new order: to reorder the entries of one axis, "
+    "index it.",
     "exceptions must derive": "raise wants an exception, not a text: raise ValueError(...).",
     "unexpected keyword argument": "That call knows no argument of this name: look at help(...) of what is called.",
     "No mappable was found": IMAGE,
@@ -128,13 +148,16 @@ def hint_for(error):
     if isinstance(error, NameError):
         if error.name in stdlib_module_names:
             return f"Write import {error.name} at the top of the cell."
+        if error.name == "F":
+            return "Write import torch.nn.functional as F at the top of the cell."
         if within := _within_method(error):
             return within
         if isinstance(error, UnboundLocalError):
             return "That name gets its value in a branch or a loop that did not run: give it one on every way here."
         return "A name is used before it exists: check its spelling, and run the cells above."
     if any(words in said for words in SHAPES_DO_NOT_FIT):
-        return "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps."
+        hint = "Two shapes do not fit: print both before that line, and see which axes must meet; a transpose, perhaps"
+        return f"{hint}{ENTRY_BY_ENTRY if any(words in said for words in NOT_PAIRED) else '.'}"
     if "view size is not compatible" in said:
         return "A tensor whose axes were swapped cannot be viewed: use reshape, which copies where it has to."
     if "ambiguous" in said:
