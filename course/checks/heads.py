@@ -12,10 +12,12 @@ from course.checks.compare import (
     check_shape,
     check_tensor,
     check_true,
+    kind_of,
     unless_squeezed,
 )
 from course.checks.exam import check
 from course.checks.exceptions import hint_for, sentence
+from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.wording import words_of
 
@@ -46,11 +48,12 @@ def refuses_uneven(candidate, cases, call=None, width="d_model"):
     for d_model, num_heads in cases:
         arguments = (d_model, num_heads) if call is None else call(d_model, num_heads)
         error = candidate.raised_by(*arguments)
-        check_true(
-            error is not None,
-            f"no error for {width} {d_model} and num_heads {num_heads}.",
-            f"When {test} is not 0, raise ValueError{place} with both numbers in its message.",
-        )
+        if error is None:
+            value = candidate(*arguments)
+            raise CheckFailed(
+                f"no error for {width} {d_model} and num_heads {num_heads}, but {kind_of(value)}.",
+                _unraised(value) or f"When {test} is not 0, raise ValueError{place} with both numbers in its message.",
+            )
         check_true(
             isinstance(error, ValueError),
             f"{sentence(error)} for {width} {d_model} and num_heads {num_heads}, wanted ValueError.",
@@ -65,7 +68,21 @@ def _instead_of(error, test):
     misplaced = any(words in words_of(error) for words in ("exceptions must derive", "positional argument"))
     if isinstance(error, NameError | RecursionError) or misplaced:
         return hint_for(error)
-    return f"Test {test} yourself, before anything else, and raise ValueError."
+    return (
+        f"Test {test} yourself, before anything else, and raise ValueError: {type(error).__name__} is another kind of "
+        "error."
+    )
+
+
+def _unraised(value):
+    """What to do about a value that came where a ValueError should be raised; None for no idea."""
+    if value is None:
+        return "Nothing is raised, and None comes back: raise ValueError(...), and neither print it nor catch it."
+    if isinstance(value, BaseException):
+        return (
+            "The error is returned like any other value: write raise ValueError(...) instead of return ValueError(...)."
+        )
+    return None
 
 
 def tokens_and_heads(d_model, num_heads):
@@ -87,12 +104,37 @@ def split_order(candidate, cases):
         name = f"split_heads of {tuple(x.shape)} into {heads}"
         check_tensor(result, name)
         hint = "First (B, T, d_model) -> (B, T, H, d_head), then swap T and H with transpose(1, 2)."
-        shape = (batch, heads, time, d_head)
-        check_shape(result, shape, unless_squeezed(result, shape, hint), name)
         expected = attention.split_heads(x, heads)
-        check_close(
-            result, expected, f"Head h holds features h*d_head and up. {hint}", name, 0, _wrong_splits(x, heads)
-        )
+        if result.shape != expected.shape:
+            cause = _SPLIT_SHAPES.get(_shape_of(candidate, _numbered(2, 5, 12), 3))
+            check_shape(result, expected.shape, cause or unless_squeezed(result, expected.shape, hint), name)
+        suspects = [*_wrong_splits(x, heads), _rescaled(result, expected)]
+        check_close(result, expected, f"Head h holds features h*d_head and up. {hint}", name, 0, suspects)
+
+
+def _shape_of(candidate, *arguments):
+    """Shape of the result for arguments whose sizes tell every slip from the others; () where there is none."""
+    try:
+        return tuple(getattr(candidate(*arguments), "shape", ()))
+    except CheckFailed:
+        return ()
+
+
+_SPLIT_SHAPES = {  # of x (2, 5, 12) in 3 heads of 4 columns, (2, 3, 5, 4)
+    (2, 5, 12): "x came back as it was: reshape and transpose return a new tensor, so keep it, x = x.reshape(...).",
+    (2, 5, 3, 4): "Now swap T and H with transpose(1, 2), which returns a new tensor: keep it.",
+    (3, 2, 5, 4): "The heads stand before the batch: they are axis 1, as torch.stack(heads, dim=1) puts them.",
+    (6, 5, 4): "Batch and heads are one axis here: keep them apart, (B, H, T, d_head).",
+    (2, 1, 5, 4): "Only one head is there: a return inside the loop ends it after the first.",
+    (2, 3, 5, 3): "A column of each head is missing: the end of a slice is not part of it, so it is (h + 1)*d_head.",
+    (2, 3, 5, 12): "Every head has all columns here: head h holds its own d_head of them, from h*d_head on.",
+}
+
+
+def _rescaled(result, right):
+    """(hint, wrong value): the right numbers times one factor, if that is what the result holds."""
+    hint = "Only places change here, no number: multiply and divide by nothing."
+    return hint, right * (result.sum() / right.sum())
 
 
 def _wrong_splits(x, heads):
@@ -128,9 +170,34 @@ def merge_order(candidate, cases):
         result, expected = candidate(x), attention.merge_heads(x)
         check_tensor(result, name)
         hint = "First swap H and T with transpose(1, 2), then (B, T, H, d_head) -> (B, T, H*d_head) with reshape."
-        check_shape(result, expected.shape, unless_squeezed(result, expected.shape, hint), name)
+        if result.shape != expected.shape:
+            cause = _MERGED_SHAPES.get(_shape_of(candidate, _numbered(2, 3, 5, 4)))
+            check_shape(result, expected.shape, cause or unless_squeezed(result, expected.shape, hint), name)
         hint = f"The features of head 0 come first. {hint}"
-        check_close(result, expected, hint, name, atol=0, suspects=_wrong_merges(x))
+        check_close(result, expected, hint, name, 0, [*_wrong_merges(x), _rescaled(result, expected)])
+
+
+_BESIDE = "The heads go side by side, along the last axis: torch.cat(heads, dim=-1)"
+_MERGED_SHAPES = {  # of heads (2, 3, 5, 4), (2, 5, 12)
+    (
+        2,
+        3,
+        5,
+        4,
+    ): "x came back as it was: transpose and reshape return a new tensor, so keep it, x = x.transpose(1, 2).",
+    (2, 5, 3, 4): "H and d_head are still two axes: make them one, (B, T, H*d_head), with reshape.",
+    (
+        2,
+        5,
+        4,
+    ): "One head's width is left: the heads stand side by side, none left out, and neither summed nor averaged.",
+    (2, 5, 8): "A head is missing: h runs from 0 to H - 1, whatever H is.",
+    (2, 15, 4): f"{_BESIDE}, or H and d_head as neighbours before they become one axis.",
+    (6, 5, 4): f"{_BESIDE}, and not along the batch.",
+    (3, 5, 8): "The heads are axis 1 of x, and a loop over x runs over the batch: take x[:, h], or x.unbind(1).",
+    (2, 3, 20): "T went into the last axis: x comes as (B, H, T, d_head), so swap H and T with transpose(1, 2) first.",
+    (5, 2, 12): "Batch and time are exchanged: they come first, in this order, (B, T, H*d_head).",
+}
 
 
 def _wrong_merges(x):
@@ -178,15 +245,14 @@ def _moves_numbers_only(candidate, reference, x, *others):
     result, after = candidate.observe(x, *others)
     hint = "Only axes change here, no number: keep the dtype of x."
     check_dtype(result, "float64", hint)
+    unchanged = after[0].shape == x.shape and bool((after[0] == x).all())
+    check_true(unchanged, "x is changed by the call.", "Return a new tensor, and use no method that ends in _.")
     check_close(result, reference(x, *others), hint, atol=0)
-    check_true(
-        after[0].shape == x.shape and bool((after[0] == x).all()), "x is changed by the call.", "Return a new tensor."
-    )
     x.requires_grad_()
     expected = reference(x, *others)
     cotangent = normal(*expected.shape, seed=1, dtype=torch.float64)
     gradient = candidate.gradients(cotangent, x, *others)[0]
-    hint = "Stay in torch: no detach, no no_grad, no NumPy, no torch.tensor(...)."
+    hint = "Stay in torch: no detach, no no_grad, no NumPy, no torch.tensor(...), no nn.Parameter."
     check_true(gradient is not None, "no gradient reaches x.", hint)
     check_close(gradient, torch.autograd.grad((expected * cotangent).sum(), x)[0], hint, "the gradient of x")
 
@@ -198,13 +264,13 @@ def parameter_counts(candidate, cases):
         value = candidate(d_model, num_heads)
         case = f"parameter_count({d_model}, {num_heads})"
         hint = "Count with whole numbers: // rather than / and int rather than a tensor." if value == count else ""
-        check_int(value, hint or "Return a whole number.", case)
+        check_int(value, hint or "Return one whole number, the sum over all four projections.", case)
         if value != count:
             hint = "Four projections, each with d_model x d_model weights and d_model biases."
             check_true(False, f"{case} is {value}.", _cause_of_count(candidate) or hint)
 
 
-def _cause_of_count(candidate, d_model=30, num_heads=5):
+def _cause_of_count(candidate, d_model=30, num_heads=6):
     """The hint of the slip that a count at telling sizes shows, or None."""
     value = candidate(d_model, num_heads)
     return next((hint for hint, wrong in _wrong_counts(d_model, num_heads) if wrong == value), None)
@@ -238,5 +304,6 @@ def _wrong_counts(d_model, num_heads):
         ("A power is written d_model ** 2: in Python ^ does something else.", 4 * (d_model ^ (2 + d_model))),
         ("A power is written d_model ** 2: in Python ^ does something else.", 4 * ((d_model ^ 2) + d_model)),
         ("Bias and weights are added: d_model * d_model + d_model for each projection.", 4 * weights * d_model),
+        ("Count numbers, and not their bytes.", 16 * one),
         ("The arguments come as d_model, num_heads: here they are exchanged.", 4 * (num_heads * num_heads + num_heads)),
     ]

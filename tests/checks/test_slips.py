@@ -46,7 +46,7 @@ def test_split_and_merge_slips_differ():
 
 
 def test_counts_of_slips_differ_at_telling_sizes():
-    slips = heads._wrong_counts(30, 5)
+    slips = heads._wrong_counts(30, 6)
     right = 4 * (30 * 30 + 30)
     assert [hint for hint, wrong in slips if wrong == right] == []
     assert [(a, b) for (a, x), (b, y) in itertools.combinations(slips, 2) if a != b and x == y] == []
