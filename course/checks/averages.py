@@ -13,6 +13,7 @@ from course.checks.compare import (
     check_numpy,
     check_shape,
     check_true,
+    dtype_name,
 )
 from course.checks.exam import check
 from course.checks.inputs import normal
@@ -38,15 +39,13 @@ def average_shape(candidate, queries, keys, width):
 def average_by_hand(candidate, weights, values, expected):
     """A case small enough to do on paper; expected is the answer."""
     weights, values = np.array(weights), np.array(values)
-    result = candidate(weights, values)
+    result, after = candidate.observe(weights, values)
     check_numpy(result)
     check_shape(result, np.shape(expected), _SHAPE_HINT)
-    check_close(
-        result,
-        np.array(expected),
-        "Row t is the sum over s of weights[t, s] times values[s].",
-        suspects=_slips(weights, values),
-    )
+    hint, suspects = "Row t is the sum over s of weights[t, s] times values[s].", _slips(weights, values)
+    if not all(map(np.array_equal, (weights, values), after)):
+        hint, suspects = "The call writes over its arguments, and uses them again afterwards: compute new arrays.", []
+    check_close(result, np.array(expected), hint, suspects=suspects)
 
 
 @check("any sizes")
@@ -58,17 +57,14 @@ def average_sizes(candidate, cases):
     for seed, (case, dtype) in enumerate(itertools.product(cases, TOLERANCE)):
         weights, values = _case(*case, dtype, seed=10 * seed)
         expected = np.array([sum(weight * value for weight, value in zip(row, values, strict=True)) for row in weights])
+        hint = "Row t is the sum over s of weights[t, s] times values[s]: keep every weight, and sum over s alone."
         order = "CF"[seed // 2 % 2]
         result = candidate(np.asarray(weights, order=order), np.asarray(values, order=order))
         check_numpy(result)
         check_shape(result, expected.shape, _SHAPE_HINT)
-        check_close(
-            result,
-            expected,
-            "Row t is the sum over s of weights[t, s] times values[s]: keep every weight, and sum over s alone.",
-            atol=TOLERANCE["float32"],
-            suspects=_slips(weights, values),
-        )
+        if "int" in dtype_name(result):
+            hint = "These are whole numbers, the fractions are cut off: make the array of floats, dtype=values.dtype."
+        check_close(result, expected, hint, atol=TOLERANCE["float32"], suspects=_slips(weights, values))
 
 
 def _slips(weights, values):
@@ -108,7 +104,16 @@ def _slips(weights, values):
         ("Add the products up over all s: this one keeps only the last.", weights[:, -1:] @ values[-1:]),
         ("The sum runs over all s: this one leaves out the last.", weights[:, :-1] @ values[:-1]),
         ("The sum runs over all s: this one leaves out the first.", weights[:, 1:] @ values[1:]),
+        ("Start each sum at 0: this one runs on from entry to entry.", right.cumsum().reshape(right.shape)),
+        ("Start each row at 0: this one runs on from row to row.", right.cumsum(0)),
+        (
+            "Right to about three digits: a step on the way is in half precision. Keep the precision of the arguments.",
+            weights.astype("float16") @ values.astype("float16"),
+        ),
+        *(("Return the numbers as they are: here they are rounded.", right.round(digits)) for digits in range(5)),
     ]
+    if keys >= queries:
+        slips.append(("The values go with s, not with t: weights[t, s] times values[s].", values[:queries]))
     if queries == keys:
         slips.append(("Row t of the result belongs to row t of weights, not to its column t.", weights.T @ values))
     return slips
