@@ -58,6 +58,8 @@ def _shape_hint(weights, wanted, when):
         return "One row for each query, one column for each key: q @ k.transpose(-2, -1)."
     if heads > 1 and tuple(weights.shape) in ((batch, queries, keys), (batch, 1, queries, keys)):
         return "Keep the heads apart: every head has its own weights, so neither sum nor average over them."
+    if tuple(weights.shape) == (batch * heads, queries, keys):
+        return "Batch and heads are one axis here: reshape the results back, (B, H, T, S) and (B, H, T, d_v)."
     if when:
         return "The mask broadcasts to (B, H, T, S) by itself: do not add or remove axes."
     hint = "Compare every query with every key: (B, H, T, d) @ (B, H, d, S) -> (B, H, T, S)."

@@ -18,6 +18,8 @@ def wrong_weights(q, k, v):
     scores = dots / math.sqrt(q.shape[-1])
     yield from _wrong_scales(dots, q, v)
     yield from _wrong_axes(dots, scores)
+    hint = "Divide by √d with /: // rounds each score down."
+    yield hint, (dots // math.sqrt(q.shape[-1])).softmax(-1)
     yield from _wrong_functions(dots, scores, q.shape[-1])
     yield from _wrong_comparisons(q, k)
 
@@ -117,7 +119,8 @@ def dropped(given, expected):
 def masked_wrongly(own, q, k, mask):
     """(hint, wrong weights) for the student's own weights without a mask, and q, k and mask."""
     own, allowed = own.double(), mask.expand(own.shape).double()
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    dots = q @ k.transpose(-2, -1)
+    scores = dots / math.sqrt(q.shape[-1])
     below = "A forbidden score must be -inf (or -1e9): 0 is a score like any other, and exp(0) is 1."
     before = "Mask the scores before the softmax: zeroing weights afterwards leaves rows that do not sum to one."
     yield "The mask changes nothing: masked_fill returns a new tensor; keep it, and before the softmax.", own
@@ -142,6 +145,7 @@ def masked_wrongly(own, q, k, mask):
         "The causal mask is not the only one: use the mask that is given.",
         _softmax_where(scores, causal(*scores.shape[-2:])),
     )
+    yield "With a mask the scores are not divided by √d, as they are without one.", _softmax_where(dots, mask)
     yield from _masked_in_part(own, allowed)
 
 
@@ -160,3 +164,7 @@ def _masked_in_part(own, allowed):
         )
         for_all = allowed.narrow(axis, 0, 1)
         yield f"Each {name} may have its own mask: the first one's is used for all.", _renormalised(own * for_all)
+    yield (
+        "Each head of each item may have its own mask: mask[0, 0] is used for all.",
+        _renormalised(own * allowed[:1, :1]),
+    )

@@ -73,6 +73,8 @@ def mistaken_tables(seq_len, d_model):
         right / np.linalg.norm(right, axis=1, keepdims=True).clip(1e-9),
     )
     yield "The rows are in reverse: row 0 is position 0.", right[::-1]
+    for digits in range(1, 5):
+        yield "Sines and cosines enter as they are: here they are rounded.", right.round(digits)
     yield (
         "Row and column are exchanged: p is the row, and the frequency depends on the column.",
         waves(np.arange(d_model) / float(BASE) ** (2 * (p // 2) / d_model), p % 2 == 0),
@@ -87,6 +89,8 @@ def _mistaken_columns(angle, even, pair, right):
     yield "Interleave: sine, cosine, sine, cosine; here all sines come first.", waves(blocks, first_half)
     yield "Interleave: sine, cosine, sine, cosine; here all cosines come first.", waves(blocks, ~first_half)
     yield "Odd columns are cosines; here every column is a sine.", np.sin(angle)
+    own = np.arange(len(right))[:, None] / float(BASE) ** (np.arange(d_model) / d_model)
+    yield "A loop over pairs goes in steps of 2: in steps of 1 each sine writes over the cosine before it.", np.sin(own)
     yield "Even columns are sines; here every column is a cosine.", np.cos(angle)
     yield "The table was made and never filled.", right * 0
     yield "The cosines of the odd columns are missing.", np.where(even, right, 0)

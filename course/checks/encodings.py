@@ -32,6 +32,7 @@ _ROUGH = {"float16": 2e-3, "bfloat16": 2e-2}  # half precision costs the part ab
 _FORMULA = "Column j of row p is sin (j even) or cos (j odd) of p / 10000**(2*(j//2)/d_model)."
 _SHAPE = "One row for each position, one column for each of the d_model dimensions: (seq_len, d_model)."
 _ODD = "An odd d_model ends with a sine that has no cosine: d_model - d_model//2 sines, but d_model//2 cosines."
+_OVERFLOWN = "Infinity comes from a power too large, NaN from 0/0: print the exponent, 2*(j//2)/d_model."
 _WHOLE = "The table holds whole numbers: make it of floats, or the sines are cut off."
 _TELLING = (23, 14)  # a size at which every slip looks different
 
@@ -85,7 +86,8 @@ def table_odd(candidate, sizes):
             expected = sinusoidal_encoding(seq_len, d_model)
             check_close(table, expected, _ODD, name, _atol(table), suspects)
         elif d_model > 1 and seq_len > 20:
-            check_finite(table, _ODD, name)
+            others_finite = bool(np.isfinite(as_array(table)[:, :-1]).all())
+            check_finite(table, _ODD if others_finite else _OVERFLOWN, name)
             last, before = as_array(table)[:, -1], as_array(table)[:, -2]
             own_wave = _is_wave(last) and (last != before).any()
             hint = _ODD if own_wave else _cause_of_odd(table, seq_len, d_model) or _ODD
@@ -148,7 +150,8 @@ def _odd_table(candidate, seq_len, d_model):
     try:
         return _table(candidate, seq_len, d_model)
     except CheckFailed as failure:
-        about_width = " raised " in failure.seen or "column" in failure.hint
+        raised = " raised " in failure.seen and "division by zero" not in failure.seen
+        about_width = raised or "column" in failure.hint
         about_width = about_width and _has_even_table(candidate, seq_len, d_model + 1)
         raise CheckFailed(f"with d_model {d_model}, {failure.seen}", _ODD if about_width else failure.hint) from None
 
