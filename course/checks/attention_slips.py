@@ -32,6 +32,7 @@ def _wrong_scales(dots, q, v):
         ("divided by d, not by its square root", d),
         ("multiplied by √d instead of divided", 1 / root(d)),
         ("divided by √d_model, the width of all heads together", root(heads * d)),
+        ("divided by √(d/H): d is the width of one head already", root(max(1, d // heads))),
         ("divided by √d_v, the width of a value", root(v.shape[-1])),
         ("divided by √S, the square root of the number of keys", root(keys)),
         ("divided by √T, the square root of the number of queries", root(queries)),
@@ -58,6 +59,9 @@ def _wrong_axes(dots, scores):
         )
         yield hint, scores.softmax(axis)
         yield f"Two things: the scores are not divided by √d, and the softmax runs over the {name}.", dots.softmax(axis)
+        exponentials = (scores - scores.amax(-1, keepdim=True)).exp()
+        hint = f"Divide the exponentials by their sum over the keys, the last axis; here the sum is over the {name}."
+        yield hint, exponentials / exponentials.sum(axis, keepdim=True)
     hint = "Your softmax runs over more than one axis. Normalise over the keys alone: softmax(dim=-1)."
     for first in range(3):
         yield hint, scores.flatten(first).softmax(-1).reshape(scores.shape)
@@ -110,10 +114,10 @@ def dropped(given, expected):
     """(hint, wrong value): what dropout makes of the expected numbers, if it has left just the given ones."""
     kept = given != 0
     factor = abs(given[kept]).sum() / abs(expected[kept]).sum()
-    return (
-        "Some numbers are zero and the rest too large, as dropout leaves them: use no dropout.",
-        expected * kept * factor,
-    )
+    hint = "Some numbers are zero and the rest too large, as dropout leaves them: use no dropout."
+    if factor < 1 + 1e-3:
+        hint = "Some numbers are zero that should not be; the rest are right."
+    return hint, expected * kept * factor
 
 
 def masked_wrongly(own, q, k, mask):

@@ -41,6 +41,8 @@ def mistaken_tables(seq_len, d_model):
     yield "Divide the position by 10000**(2*i/d_model); here it is multiplied by it.", power(-exponent)
     for base in (1000.0, 100_000.0):
         yield f"The base of the power is 10000; here it is {base:.0f}.", power(exponent, base)
+    yield "The logarithm of 10000 is the natural one here, np.log and not np.log10.", power(exponent, np.e**4)
+    yield "Divide the position with /: // cuts off the fractions of the angle.", waves(np.floor(angle), even)
     yield "exp(-2*i/d_model) lacks the factor log(10000) in its exponent.", power(exponent, np.e)
     yield "Every column has the same frequency: divide 2*i by d_model with /, not //.", power(0 * pair)
     yield (
@@ -95,6 +97,11 @@ def _mistaken_columns(angle, even, pair, right):
     yield "The table was made and never filled.", right * 0
     yield "The cosines of the odd columns are missing.", np.where(even, right, 0)
     yield "The cosines of the odd columns are missing.", np.where(even, right, 1)
+    by_pair = right * 0
+    for i in range(d_model // 2):
+        by_pair[:, i : i + 2] = right[:, 2 * i : 2 * i + 2]
+    yield "Pair i fills the columns 2*i and 2*i + 1; here it is written to i and i + 1.", by_pair
+    yield "The last pair is missing: the loop ends too early.", np.where(pair == pair[-1], 0, right)
     last = np.arange(d_model) == d_model - 1
     yield "The last cosine is missing: its pair has two columns, like every other.", np.where(last, 0, right)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)

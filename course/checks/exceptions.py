@@ -45,7 +45,12 @@ IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorba
 BY_TEXT = {
     "transpose() takes": SWAPPED,
     "transpose(): argument": SWAPPED,
+    "transpose() missing": SWAPPED,
     "swapaxes() takes": SWAPPED,
+    "stack expects each tensor": "torch.stack wants tensors of one shape: print theirs; does a slice run past the end?",
+    "torch.return_types": "max and min along an axis give a pair: take .values of it, or call amax and amin.",
+    "builtin_function_or_method": "A method is named and not called: its brackets are missing, as in x.size().",
+    "'torch.Size' object is not callable": "x.shape is written without brackets; x.size() has them.",
     "softmax() missing": "A softmax wants its axis: dim=-1 is the last one.",
     "weights must be consistent": ONE_ROW,
     "shapes of a and weights differ": ONE_ROW,

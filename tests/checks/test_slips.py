@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from course.attention import causal_mask, scaled_dot_product_attention
-from course.checks import heads
+from course.checks import head_slips
 from course.checks.attention_slips import masked_wrongly, wrong_weights
 from course.checks.inputs import mixed_mask, normal
 from tests.checks.slips import taken_for_each_other, taken_for_right
 
-B, H, T, S, D, D_V = 2, 3, 5, 7, 6, 11
+B, H, T, S, D, D_V = 10, 3, 5, 7, 6, 11
 SHAPES = ((T, D), (S, D), (S, D_V))
 Q, K, V = (normal(B, H, *shape, seed=seed, dtype=torch.float64) for seed, shape in enumerate(SHAPES))
 MASK = mixed_mask(B, H, T, S)
@@ -22,9 +22,9 @@ def masked_slips():
     return list(masked_wrongly(own, Q, K, MASK))
 
 
-def head_slips():
+def split_and_merge_slips():
     x = torch.arange(2.0 * 5 * 12).reshape(2, 5, 12)
-    return list(heads._wrong_splits(x, 3)), list(heads._wrong_merges(x.reshape(2, 3, 5, 4)))
+    return list(head_slips.wrong_splits(x, 3)), list(head_slips.wrong_merges(x.reshape(2, 3, 5, 4)))
 
 
 SLIPS = {
@@ -41,12 +41,12 @@ def test_no_slip_is_right_and_none_is_another(name):
 
 
 def test_split_and_merge_slips_differ():
-    for slips in head_slips():
+    for slips in split_and_merge_slips():
         assert slips and taken_for_each_other(slips) == []
 
 
 def test_counts_of_slips_differ_at_telling_sizes():
-    slips = heads._wrong_counts(30, 6)
+    slips = head_slips.wrong_counts(30, 6)
     right = 4 * (30 * 30 + 30)
     assert [hint for hint, wrong in slips if wrong == right] == []
     assert [(a, b) for (a, x), (b, y) in itertools.combinations(slips, 2) if a != b and x == y] == []
