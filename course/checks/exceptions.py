@@ -6,6 +6,9 @@ from inspect import signature
 from sys import stdlib_module_names
 from traceback import walk_tb
 
+from matplotlib.axes import Axes
+from matplotlib.figure import FigureBase
+from numpy import ndarray
 from torch import Tensor, nn
 
 from course.wording import words_of
@@ -42,6 +45,11 @@ LAST = "Call the function yourself on a small input and print the shapes along t
 FRACTIONS = "Whole numbers hold neither fractions nor -inf: start from floats, as 2.0 ** ... and torch.arange(3.0) do."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
 IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
+THREE_TIMES = "In self-attention x is query, key and value: hand it over three times."
+OVERWRITTEN = (
+    "A text stands where a function was: plt.title = ..., say, instead of plt.title(...). Write the brackets, and "
+    "restart the kernel, which still has the text."
+)
 BY_TEXT = {
     "transpose() takes": SWAPPED,
     "transpose(): argument": SWAPPED,
@@ -68,6 +76,7 @@ BY_TEXT = {
     "cannot reshape array of size": RESHAPED,
     "too many indices": "More indices stand in the brackets than the value has axes: print its shape.",
     "inhomogeneous": "The rows that become one array differ in length: print them, and start each call with no rows.",
+    "non-iterable Axes": "plt.subplot gives axes alone: plt.subplots(), with an s, gives the pair fig, ax.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
     "must be Tensor, not": "The functions of torch take tensors; np and math have the same ones for numbers.",
@@ -93,18 +102,28 @@ BY_TEXT = {
     "without overflow": FRACTIONS,
     "to negative integer powers": FRACTIONS,
     "division by zero": "A divisor is 0 for these sizes: print it, and hold it against the formula.",
-    "'key' and 'value'": "In self-attention x is query, key and value: hand it over three times.",
+    "'key' and 'value'": THREE_TIMES,
+    "MultiheadAttention.forward() missing": THREE_TIMES,
+    "'mappable'": IMAGE,
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
     "_forward_unimplemented": NO_FORWARD,
     "required positional argument": "The call leaves out an argument that the def line asks for: keep the def as it "
     "was given, with its defaults, and hand over all that a function needs.",
     "positional argument": ARGUMENTS,
+    "should return None": "__init__ fills self and gives nothing back: take out its return.",
+    "'super' object has no attribute": "The call is super().__init__(), with two underscores on each side of init.",
+    "context manager protocol": "with needs what a call gives: with torch.no_grad():, brackets included.",
+    "unary ~: 'NoneType'": "There is no mask to turn round when mask is None: do that under if mask is not None.",
+    "'Text' object is not callable": "ax.title is the text itself: ax.set_title(...) sets it.",
+    "'str' object is not callable": OVERWRITTEN,
     "invalid combination of arguments": "That function does not take arguments of these types: compare them with its "
     "help(...); numbers stand without quotes.",
     "permute(sparse_coo)": "permute names every axis once, in their new order: to reorder the entries of one axis, "
     "index it.",
     "exceptions must derive": "raise wants an exception, not a text: raise ValueError(...).",
+    "argument 'average_attn_weights'": "average_attn_weights is for the layer's call, beside x, not for __init__.",
+    "argument 'batch_first'": "batch_first is for nn.MultiheadAttention(...) in __init__, not for its call.",
     "unexpected keyword argument": "That call knows no argument of this name: look at help(...) of what is called.",
     "No mappable was found": IMAGE,
     "Can't call numpy() on Tensor": "Stay in torch with what asks for a gradient: NumPy cannot follow it.",
@@ -217,6 +236,9 @@ def _instead_of(error):
     owner, name = error.obj, error.name
     if owner is None or name is None:
         return None
+    several = isinstance(owner, ndarray) and owner.dtype == object  # what plt.subplots(1, 2) gives
+    if hasattr(Axes, name) and (several or isinstance(owner, FigureBase)):
+        return f"{name} is a method of axes: fig, ax = plt.subplots() gives a figure and one axes, in that order."
     if hasattr(owner, f"set_{name}"):
         return f"The method is called set_{name}(...)."
     own = isinstance(owner, nn.Module)

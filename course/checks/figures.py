@@ -70,6 +70,8 @@ def describe(result, watched):
         "ylabel": axes.get_ylabel().strip(),
         "title": _title(axes),
         "title_replaced": not isinstance(axes.title, Text),
+        "overwritten": [name for name in ("title", "xlabel", "ylabel") if not callable(getattr(pyplot, name))],
+        "hidden": not axes.axison,
         "suptitle": (figure.get_suptitle() or "").strip(),
         "colour_bars": sum(map(_is_colour_bar, everywhere)),
         "related": any(_belongs(panel._colorbar.mappable, shown) for panel in everywhere if _is_colour_bar(panel)),
@@ -182,7 +184,7 @@ def _numbers_hint(array, pe, upright):
     if agrees(array, sinusoidal_encoding(*pe.shape)):
         return "Draw the pe that was given; here a new encoding was computed inside the function."
     if abs(np.corrcoef(array.ravel(), pe.ravel())[0, 1]) > 0.999:
-        return "Draw pe as it is, without scaling it: the colour map does that, and the colour bar says how."
+        return "Draw pe as it is, without scaling it or rounding it: the colour map does the scaling."
     return "Draw the pe that was given, every number as it is."
 
 
@@ -212,7 +214,14 @@ def plot_labels(candidate, rows, columns):
     hint = f"x is {XLABEL!r}, y is {YLABEL!r}, letter for letter" + ("; here they are exchanged." if swapped else ".")
     if not (seen["xlabel"] and seen["ylabel"]):
         hint = f"Call ax.set_xlabel({XLABEL!r}) and ax.set_ylabel({YLABEL!r}); ax.xlabel = ... sets nothing."
+    if lost := [name for name in seen["overwritten"] if name != "title"]:
+        hint = _overwritten(lost[0])
     check_true((seen["xlabel"], seen["ylabel"]) == (XLABEL, YLABEL), found, hint)
+    check_true(not seen["hidden"], "the axes are switched off, and their labels with them.", "Take out axis('off').")
+
+
+def _overwritten(name):
+    return f"plt.{name} = ... puts a text in the function's place: write plt.{name}(...), and restart the kernel."
 
 
 @check("title")
@@ -220,7 +229,9 @@ def plot_title(candidate, rows, columns):
     """A title of the axes."""
     _, seen = _seen(candidate, rows, columns)
     hint = "Set one with ax.set_title(...) or plt.title(...)."
-    if seen["title_replaced"]:
+    if "title" in seen["overwritten"]:
+        hint = _overwritten("title")
+    elif seen["title_replaced"]:
         hint = "Call ax.set_title(...): ax.title = ... puts a string in the place of the title."
     elif seen["suptitle"]:
         hint = "suptitle belongs to the figure: use ax.set_title(...) or plt.title(...)."

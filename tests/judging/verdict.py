@@ -73,7 +73,7 @@ def everything_put_back():
         torch.get_rng_state(),
         np.random.get_state(),
     )
-    patched = [(np, "allclose"), (torch, "allclose"), (np.testing, "assert_allclose"), (plt, "show")]
+    patched = [(np, "allclose"), (torch, "allclose"), (np.testing, "assert_allclose"), (plt, "show"), (plt, "title")]
     originals = [getattr(module, name) for module, name in patched]
     try:
         with warnings.catch_warnings():
