@@ -41,8 +41,13 @@ def mistaken_tables(seq_len, d_model):
     yield "Divide the position by 10000**(2*i/d_model); here it is multiplied by it.", power(-exponent)
     for base in (1000.0, 100_000.0):
         yield f"The base of the power is 10000; here it is {base:.0f}.", power(exponent, base)
-    yield "The logarithm of 10000 is the natural one here, np.log and not np.log10.", power(exponent, np.e**4)
     yield "Divide the position with /: // cuts off the fractions of the angle.", waves(np.floor(angle), even)
+    for log in (np.log10, np.log2):
+        yield (
+            f"exp goes with the natural logarithm, np.log; here it is {log.__name__}.",
+            power(exponent, np.exp(log(BASE))),
+        )
+    yield "Divide 2*i by d_model: the exponent is 2*i/d_model.", power(np.minimum(2.0 * pair, 70))
     yield "exp(-2*i/d_model) lacks the factor log(10000) in its exponent.", power(exponent, np.e)
     yield "Every column has the same frequency: divide 2*i by d_model with /, not //.", power(0 * pair)
     yield (
@@ -87,6 +92,25 @@ def _mistaken_columns(angle, even, pair, right):
     """Right angles in wrong places, or in too few."""
     d_model, half = len(even), -(-len(even) // 2)
     first_half = np.arange(d_model) < half
+    shared = "Sine and cosine of a pair share the angle of the even column; here the cosine "
+    step = angle[:, :1] / float(BASE) ** (2 * (pair + 1) / d_model)
+    yield f"{shared}has that of the next pair.", np.where(even, right, np.cos(step))
+    yield (
+        "The cosine is taken of the sine: keep the angles, and take both of them.",
+        np.where(even, right, np.cos(right[:, 2 * pair])),
+    )
+    yield (
+        "The column chooses between sine and cosine; here the position does.",
+        waves(angle, np.arange(len(right))[:, None] % 2 == 0),
+    )
+    yield "The pairs are in reverse: the first one turns fastest.", waves(angle[:, ::-1], even)
+    side_by_side = np.zeros_like(right)
+    for i in range(d_model // 2):
+        side_by_side[:, i : i + 2] = right[:, 2 * i : 2 * i + 2]
+    yield (
+        "Pair i has the columns 2*i and 2*i + 1; here it has i and i + 1, and overwrites the one before.",
+        side_by_side,
+    )
     blocks = angle[:, np.where(first_half, 2 * np.arange(d_model), 2 * (np.arange(d_model) - half))]
     yield "Interleave: sine, cosine, sine, cosine; here all sines come first.", waves(blocks, first_half)
     yield "Interleave: sine, cosine, sine, cosine; here all cosines come first.", waves(blocks, ~first_half)
@@ -97,10 +121,6 @@ def _mistaken_columns(angle, even, pair, right):
     yield "The table was made and never filled.", right * 0
     yield "The cosines of the odd columns are missing.", np.where(even, right, 0)
     yield "The cosines of the odd columns are missing.", np.where(even, right, 1)
-    by_pair = right * 0
-    for i in range(d_model // 2):
-        by_pair[:, i : i + 2] = right[:, 2 * i : 2 * i + 2]
-    yield "Pair i fills the columns 2*i and 2*i + 1; here it is written to i and i + 1.", by_pair
     yield "The last pair is missing: the loop ends too early.", np.where(pair == pair[-1], 0, right)
     last = np.arange(d_model) == d_model - 1
     yield "The last cosine is missing: its pair has two columns, like every other.", np.where(last, 0, right)
@@ -130,7 +150,14 @@ def mistaken_odd_tables(seq_len, d_model):
     yield "Divide by d_model itself in the exponent; here it was rounded up to an even number.", rounded_up
     j = np.arange(d_model)
     rounded_down = np.arange(seq_len)[:, None] / float(BASE) ** (2 * (j // 2) / max(d_model - 1, 1))
-    yield "Divide by d_model itself in the exponent; here it was rounded down.", waves(rounded_down, j % 2 == 0)
+    rounded_down, last = waves(rounded_down, j % 2 == 0), j == d_model - 1
+    for wrong in (rounded_down, np.where(last, 0, rounded_down)):
+        yield "Divide by d_model itself in the exponent; here it was rounded down.", wrong
+    later = np.arange(seq_len)[:, None] / float(BASE) ** ((j + 1) / d_model)
+    yield (
+        "The cosines leave out the last frequency; here they leave out the first.",
+        np.where(j % 2, np.cos(later), right),
+    )
 
 
 def mistaken_sums(x):
