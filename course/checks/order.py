@@ -13,6 +13,11 @@ from course.checks.inputs import normal
 from course.checks.probes import OrderProbe
 
 _MEASURE = "Take the mean of abs(model(x[:, permutation]) - model(x)[:, permutation]), over all entries."
+_RAISED = {
+    "out of bounds": "Permute along T, the second axis, x[:, permutation]; and take item [0] of a tuple only.",
+    "values to unpack": "This model returns a tensor: take item [0] of a tuple only.",
+    "OrderProbe.forward() takes": "A model takes x and nothing else: hand it x[:, permutation].",
+}
 _NUMBER = "Turn the mean into a number with .item() or float()."
 
 
@@ -66,6 +71,13 @@ def mistaken_measures(model, x, permutation):
     yield "Take the mean over the positions as well; here they are added up.", size.sum(1).mean()
     yield "Take the mean over the batch as well; here its items are added up.", size.sum(0).mean()
     yield "The mean over all items of the batch is wanted; here it is the first one's.", size[0].mean()
+    yield "The mean over all positions is wanted; here it is the first one's.", size[:, 0].mean()
+    yield "The two outputs are subtracted; here they are added.", (moved + y[:, permutation]).abs().mean()
+    yield "Compare with the permuted output, not with the permuted x.", (moved - x[:, permutation]).abs().mean()
+    backwards = torch.arange(len(permutation)).flip(0)
+    yield "Use the permutation that is given; here the tokens are turned back to front.", _measured(model, x, backwards)
+    for digits in (2, 3, 4):
+        yield "Return the number as it is, not rounded.", size.mean().double().round(decimals=digits)
     yield "Take the mean as it is, without dividing by the size of the output.", size.mean() / y.abs().mean()
     yield "Permute one of x and the output each time; here the difference is counted double.", 2 * size.mean()
 
@@ -75,9 +87,8 @@ def _measure(candidate, model, x, permutation):
     try:
         result = candidate(model, x, permutation)
     except CheckFailed as failure:
-        hint = "Permute along T, the second axis, x[:, permutation]; and take item [0] of a tuple only."
-        sized = any(words in failure.seen for words in ("out of bounds", "values to unpack"))
-        raise CheckFailed(failure.seen, hint if sized else failure.hint) from None
+        hints = (hint for words, hint in _RAISED.items() if words in failure.seen)
+        raise CheckFailed(failure.seen, next(hints, failure.hint)) from None
     refuse_none(result)
     if isinstance(result, int) and not isinstance(result, bool):
         raise CheckFailed("the result is an int, wanted a float.", f"int() cuts the fraction off. {_NUMBER}")
@@ -93,7 +104,17 @@ def _check_value(candidate, model, x, permutation):
     expected = float(_measured(model, x, permutation))
     numbers = ((hint, float(wrong)) for hint, wrong in mistaken_measures(model, x, permutation))
     suspects = ((hint, wrong) for hint, wrong in numbers if abs(wrong - expected) > 2e-5)
-    check_close(_measure(candidate, model, x, permutation), expected, _MEASURE, atol=1e-5, suspects=suspects)
+    given = _measure(candidate, model, x, permutation)
+    if not agrees(given, expected):
+        hint = _written(candidate, model, x, permutation) or _MEASURE
+        check_close(given, expected, hint, atol=1e-5, suspects=suspects)
+
+
+def _written(candidate, model, x, permutation):
+    """The hint for an answer that writes into x or the permutation, and measures what became of them; else None."""
+    _, (_, *after) = candidate.observe(model, x, permutation)
+    kept = all(map(torch.equal, after, (x, permutation)))
+    return None if kept else "x or the permutation is written into: make new tensors, as x[:, permutation] does."
 
 
 @check("numbers by hand")
@@ -110,7 +131,7 @@ def _cause(candidate):
     """The hint of the slip that the candidate's number shows in a case where every slip gives another, or None."""
     case = _case(3, [1, 2, 0, 4, 3], 4, place=0.5, past=0.2)
     try:
-        return likeliest(_measure(candidate, *case), mistaken_measures(*case))
+        return likeliest(_measure(candidate, *case), mistaken_measures(*case)) or _written(candidate, *case)
     except CheckFailed as failure:
         return failure.hint if failure.hint != LAST else None
 
@@ -136,7 +157,7 @@ def sensitivity_of_tuple(candidate, batch, permutation, width):
     try:
         _check_value(candidate, model, x, permutation)
     except CheckFailed as failure:
-        hint = "This model returns a tuple: its output is the first item."
+        hint = "This model returns a tuple, of any length: its output is the first item, [0]."
         raise CheckFailed(failure.seen, hint if " raised " in failure.seen else failure.hint) from None
 
 

@@ -16,7 +16,7 @@ class OrderProbe(nn.Module):
     """A linear model of x (B, T, E) that takes in order as far as it is told to.
 
     out[p] = (1 + place * p) * W x[p] + past * (sum of W x[q] for q < p): equivariant when place and past are 0. With
-    ``as_tuple`` it returns (out, something else). It counts its calls in train and in eval mode.
+    ``as_tuple`` it returns (out, something else, None). It counts its calls in train and in eval mode.
     """
 
     def __init__(self, width, place=0.0, past=0.0, as_tuple=False, identity=False):
@@ -53,7 +53,7 @@ class OrderProbe(nn.Module):
         tokens = x @ self.weight
         position = torch.arange(x.shape[1], dtype=x.dtype)[:, None]  # (T, 1)
         out = (1 + place * position) * tokens + past * (tokens.cumsum(1) - tokens)
-        return (out, tokens[:, :1]) if as_tuple else out
+        return (out, tokens[:, :1], None) if as_tuple else out
 
 
 class HeadsProbe(MultiHeadAttention):
