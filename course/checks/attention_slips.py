@@ -28,7 +28,7 @@ def _wrong_scales(dots, q, v):
     batch, heads, queries, keys = dots.shape
     d, root = q.shape[-1], math.sqrt
     divisors = (
-        ("that are not scaled at all", 1),
+        (f"that are not scaled at all{', or by int(√d), which is 1 here' if 1 < d < 4 else ''}", 1),
         ("divided by d, not by its square root", d),
         ("multiplied by √d instead of divided", 1 / root(d)),
         ("divided by √d_model, the width of all heads together", root(heads * d)),
@@ -136,6 +136,9 @@ def masked_wrongly(own, q, k, mask):
     yield f"{before} And True means may attend.", own * (1 - allowed)
     yield "Fill the scores before the softmax: -inf is a score and not a weight.", own.masked_fill(~mask, -math.inf)
     yield "Fill the scores before the softmax: -1e9 is a score and not a weight.", own.masked_fill(~mask, -1e9)
+    if allowed.shape[-2] == allowed.shape[-1]:
+        turned = _renormalised(own * allowed.transpose(-2, -1))
+        yield "The mask is transposed here: its rows are queries and its columns keys, as those of the scores.", turned
     yield below, (scores * allowed).softmax(-1)
     yield below, (scores * (1 - allowed)).softmax(-1)
     yield (

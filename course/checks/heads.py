@@ -66,6 +66,8 @@ def _instead_of(error, test):
     """What to do about an error that should be a ValueError."""
     if isinstance(error, AssertionError):
         return f"An assert raises AssertionError: write if {test}: and raise ValueError(...) below it."
+    if "should return None" in words_of(error):
+        return "An error is raised, not returned: raise ValueError(...)."
     misplaced = any(words in words_of(error) for words in ("exceptions must derive", "positional argument"))
     if isinstance(error, NameError | RecursionError) or misplaced:
         return hint_for(error)

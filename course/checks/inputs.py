@@ -6,7 +6,7 @@ import torch
 def normal(*shape, seed=0, dtype=torch.float32, scale=1.0):
     """Independent normal numbers of standard deviation ``scale``, the same at every call."""
     generator = torch.Generator().manual_seed(seed)
-    return (torch.randn(*shape, generator=generator, dtype=torch.float64) * scale).to(dtype)
+    return (torch.randn(shape, generator=generator, dtype=torch.float64) * scale).to(dtype)
 
 
 def some_mask(*shape, seed=0):

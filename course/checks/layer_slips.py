@@ -29,7 +29,7 @@ def readings(parameters):
 
     Wrong names cost the points for the structure; what the layer computes can still be judged.
     """
-    width = next((value.shape[-1] for value in parameters.values()), 0)
+    width = next((value.shape[-1] for value in parameters.values() if value.dim() == 2), 0)
     if all(getattr(parameters.get(f"{role}.weight"), "shape", None) == (width, width) for role in ROLES):
         yield {role: (parameters[f"{role}.weight"], parameters.get(f"{role}.bias")) for role in ROLES}
         return

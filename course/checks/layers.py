@@ -27,6 +27,9 @@ from course.checks.inputs import causal, normal
 from course.checks.layer_slips import mistaken_outputs, mistaken_weights, packed_reading, reference
 from course.wording import noun
 
+_OVER_BATCH = "The layer attends over the batch: x is (B, T, E), for which PyTorch's layer wants batch_first=True."
+_NEW = "Compute new tensors: += and methods ending in _ write into it."
+
 
 def loaded_layer(candidate, width, num_heads, seed=0, dtype=torch.float32):
     """(layer in eval mode, its parameters by name), the parameters random."""
@@ -34,7 +37,7 @@ def loaded_layer(candidate, width, num_heads, seed=0, dtype=torch.float32):
     if dtype != torch.float32:
         layer.to(dtype)
     values = {
-        name: normal(*value.shape, seed=1000 * seed + i, dtype=dtype, scale=1 / math.sqrt(max(value.shape[-1], 1)))
+        name: normal(*value.shape, seed=1000 * seed + i, dtype=dtype, scale=1 / math.sqrt(max((1, *value.shape[-1:]))))
         for i, (name, value) in enumerate(layer.parameters().items())
     }
     layer.load(values)
@@ -53,6 +56,9 @@ def output_in(result, x):
     tensors = [item for item in items if isinstance(item, torch.Tensor)]
     found = next((item for item in tensors if item.shape == x.shape), tensors[0] if tensors else None)
     if found is None:
+        if len(items) == 2:
+            hint = "Return the tensors themselves, out and weights: not their shapes, and no pair within a pair."
+            raise CheckFailed(f"out is {kind_of(items[0])}, wanted a tensor.", hint)
         raise CheckFailed(
             f"the result is {kind_of(result)}, wanted the pair (out, weights).", "End with return out, weights."
         )
@@ -66,27 +72,18 @@ def _place(result, x):
     return next((i for i, item in enumerate(items) if getattr(item, "shape", None) == x.shape), 0)
 
 
-def weights_in(result, case):
-    """The weights (B, H, T, T) of a pair (out, weights)."""
+def weights_in(result, case, expected=None):
+    """The weights (B, H, T, T) of a pair (out, weights); the expected ones help to say which axis is gone."""
     batch, time, width, num_heads = case
     _, weights = check_pair(result)
     if weights is None:
         raise CheckFailed("weights is None.", "need_weights=False leaves them out: ask for them.")
     check_tensor(weights, "weights")
     hints = {
-        (
-            batch,
-            time,
-            time,
-        ): "Averaged over the heads, as PyTorch does unless average_attn_weights=False: keep all maps.",
+        (batch, time, time): _one_map_hint(weights, expected),
         (batch, 1, time, time): "Every head has weights of its own: neither average them nor take one head's.",
-        (
-            time,
-            num_heads,
-            batch,
-            batch,
-        ): "The layer attends over the batch: PyTorch wants batch_first=True for (B, T, E).",
-        (time, batch, batch): "The layer attends over the batch: PyTorch wants batch_first=True for (B, T, E).",
+        (time, num_heads, batch, batch): _OVER_BATCH,
+        (time, batch, batch): _OVER_BATCH,
         (batch, time, width): "Return out first, then weights.",
         (num_heads, time, time): "Keep the batch: every item has weights of its own.",
         (
@@ -101,6 +98,18 @@ def weights_in(result, case):
         hint = f"Here are {weights.shape[1]} heads, and num_heads is {num_heads}: use the num_heads that __init__ gets."
     check_shape(weights, (batch, num_heads, time, time), hint, "weights")
     return weights.detach()
+
+
+def _one_map_hint(weights, expected):
+    """What to say of one map (B, T, T) for all heads, by the maps (B, H, T, T) that are expected, if they are known."""
+    if expected is not None and weights.shape == expected[:, 0].shape:
+        if agrees(weights, expected.sum(1)):
+            return "Added up over the heads: keep the map of every head, an axis of its own."
+        if any(agrees(weights, one) for one in expected.unbind(1)):
+            return "These are one head's weights: keep the map of every head, an axis of its own."
+        if not agrees(weights, expected.mean(1)):
+            return "The axis of the heads is missing: every head has a map of its own, (B, H, T, T)."
+    return "Averaged over the heads, as PyTorch does unless average_attn_weights=False: keep all maps."
 
 
 class _Wrapped(NamedTuple):
@@ -161,9 +170,7 @@ def wrapped_output(candidate, cases):
 def check_no_dropout(layer, x, out):
     """Fail when the output in train mode differs from out, that in eval mode."""
     same = agrees(out, output_in(layer.train()(x), x))
-    check_true(
-        same, "out in train mode differs from out in eval mode.", "Leave dropout out: its default of 0 is right."
-    )
+    check_true(same, "out in train mode differs from out in eval mode.", "Leave dropout out: none is asked for.")
 
 
 @torch.no_grad()
@@ -188,11 +195,13 @@ def wrapped_weights(candidate, cases):
     for seed, case in enumerate(cases):
         wrapped = _wrapped(candidate, case, seed)
         x, reading = wrapped.x, wrapped.reading()
-        weights = weights_in(wrapped.layer(x), case)
-        _, expected = reference(reading, case[-1])(x.double())
-        expected = expected.detach()
+        expected = reference(reading, case[-1])(x.double())[1].detach()
+        result, (after,) = wrapped.layer.observe(x)
+        weights = weights_in(result, case, expected)
         suspects = chain(_taken_wrongly(expected), mistaken_weights(reading, x, case[-1]))
         hint = "Return the weights that self.mha(x, x, x, average_attn_weights=False) returns second."
+        if not torch.equal(x, after):
+            hint = f"x was changed in place, and these are the weights of what became of it. {_NEW}"
         check_close(weights.double(), expected, wrapped.hint(hint), "weights", 1e-5, suspects)
 
 
@@ -217,7 +226,7 @@ def unchanged(layer, *arguments):
     result, after = layer.observe(*arguments)
     name = ("x", "mask")[len(arguments) - 1]
     same = after[-1].shape == arguments[-1].shape and bool((after[-1] == arguments[-1]).all())
-    check_true(same, f"{name} was changed in place.", "Compute new tensors: += and methods ending in _ write into it.")
+    check_true(same, f"{name} was changed in place.", _NEW)
     return result
 
 

@@ -38,6 +38,9 @@ def _scratch(candidate, case, seed=0, dtype=torch.float32):
     *_, width, num_heads = case
     layer, values = loaded_layer(candidate, width, num_heads, seed, dtype)
     found = list(readings(values))
+    if not found and {f"{role}.weight" for role in ROLES} <= set(values):
+        seen = f"the layer's parameters are {_listed(values)}."
+        raise CheckFailed(seen, "Each of the four is nn.Linear(embed_dim, embed_dim): all heads share it.")
     if not found:
         hint = "Make self.q_proj, k_proj, v_proj, out_proj in __init__, each an nn.Linear of its own; a list or a dict "
         raise CheckFailed(f"the layer's parameters are {_listed(values)}.", f"{hint}hides them.")
@@ -69,10 +72,11 @@ def _right_reading(found, x, num_heads, result):
 
 @check("shapes")
 def scratch_shapes(candidate, case):
-    layer, _ = loaded_layer(candidate, case[2], case[3])
+    layer, values = loaded_layer(candidate, case[2], case[3])
     x = tokens(case)
-    result = layer(x)
-    weights_in(result, case)
+    result, reading = layer(x), next(readings(values), None)
+    expected = None if reading is None else reference(reading, case[-1])(x.double())[1].detach()
+    weights_in(result, case, expected)
     check_shape(check_pair(result)[0], x.shape, "The output has the shape of x, (B, T, embed_dim).", "out")
 
 
@@ -83,12 +87,21 @@ def scratch_values(candidate, cases):
         for dtype in (torch.float32, torch.float64) if seed == 0 else (torch.float32,):
             layer, x, found = _scratch(candidate, case, seed, dtype)
             result = unchanged(layer, x)
-            _check_values(result, x, found, case)
+            _check_values(result, x, found, case, _beside(layer))
             if seed == 0:
                 check_no_dropout(layer, x, output_in(result, x))
 
 
-def _check_values(result, x, found, case):
+def _beside(layer):
+    """The hint for wrong numbers of a layer with parameters beside its projections; None without any."""
+    extra = [name for name in layer.parameters() if name.split(".")[0] not in ROLES]
+    if not extra or len(layer.parameters()) - len(extra) < len(ROLES):
+        return None
+    return f"Leave {', '.join(extra):.60} out: the four projections are all the parameters."
+
+
+def _check_values(result, x, found, case, beside=None):
+    """``beside`` is the hint to give where no usual slip is seen."""
     weights = weights_in(result, case)
     reading = _right_reading(found, x, case[-1], result)
     expected_out, expected_weights = (part.detach() for part in reference(reading, case[-1])(x.double()))
@@ -98,9 +111,9 @@ def _check_values(result, x, found, case):
     hint = "weights = softmax over the keys of q @ k.transpose(-2, -1) / √d_head, for every head."
     atol = 1e-5 if x.dtype == torch.float32 else 1e-8 if _root_is_exact(case) else SINGLE
     suspects = chain(mistaken_weights(reading, x, case[-1]), [dropped(weights.double(), expected_weights)])
-    check_close(weights, expected_weights, hint, "weights", atol, suspects)
+    check_close(weights, expected_weights, beside or hint, "weights", atol, suspects)
     hint = "The weights are right; out is out_proj of the heads weights @ v, joined side by side."
-    check_close(output_in(result, x), expected_out, hint, "out", atol, mistaken_outputs(reading, x, case[-1]))
+    check_close(output_in(result, x), expected_out, beside or hint, "out", atol, mistaken_outputs(reading, x, case[-1]))
 
 
 def _root_is_exact(case):
@@ -122,6 +135,23 @@ def scratch_large(candidate, case, factor):
     check_finite(out, hint, "out for large x")
     hint = "Large scores stay as they are: do not clamp, round or shrink them."
     check_close(out / factor, expected.detach() / factor, hint, "out for large x", 1e-6)
+
+
+@check("a mask beside large scores")
+def scratch_large_masked(candidate, case, factor):
+    """Forbidden keys weigh nothing where allowed scores are far below zero.
+
+    Says nothing where small x is masked wrongly, or large x is wrong without a mask: that costs its points elsewhere.
+    """
+    layer, x, found = _scratch(candidate, case)
+    mask = mask_of("shape (B, 1, T, S)", (case[0], case[-1], case[1], case[1]))
+    wanted = reference(_right_reading(found, x, case[-1], layer(x)), case[-1])
+    large, atol = factor * x, 0.05  # in float32 scores so large are right to a few hundredths
+    rightly = agrees(output_in(layer(large), x) / factor, wanted(large.double())[0] / factor, atol)
+    if rightly and _gives(layer, x, (mask,), wanted(x.double(), mask)[0]):
+        hint = "Fill forbidden scores with -inf before the softmax: a number like -1e4 is not below every score."
+        out, expected = output_in(layer(large, mask), x), wanted(large.double(), mask)[0].detach()
+        check_close(out.double() / factor, expected / factor, hint, "out for large x with a mask", atol)
 
 
 @check("x in any layout")

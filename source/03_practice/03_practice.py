@@ -185,7 +185,7 @@ Head h has the features h·d_head to (h+1)·d_head − 1. No dropout. x and mask
 # %% [markdown]
 r"""
 x may be float64, have a layout of its own (a transposed view), or be so large that `exp` of a score overflows: the two
-layers agree there, too.
+layers agree there, too, with a mask and without.
 
 <details><summary>Hint 1: the shapes on the way</summary>
 
@@ -273,6 +273,7 @@ exam.add(
         kinds=["shape (B, 1, T, S)", "shape (H, 1, S)", "shape (B, H, T, S)", "shape (B, 1, 1, S)", "causal"],
     ),
     scratch_layers.scratch_mask(case=(2, 4, 15, 5), kinds=["shape (S,)", "nothing forbidden"]),
+    scratch_layers.scratch_large_masked(case=(2, 5, 12, 3), factor=300.0),
 )
 ### END HIDDEN TESTS
 exam.run()
