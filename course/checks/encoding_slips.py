@@ -49,6 +49,8 @@ def mistaken_tables(seq_len, d_model):
         )
     yield "Divide 2*i by d_model: the exponent is 2*i/d_model.", power(np.minimum(2.0 * pair, 70))
     yield "exp(-2*i/d_model) lacks the factor log(10000) in its exponent.", power(exponent, np.e)
+    hint = "Every angle is p / 10000: the power is missing, which is written ** (2*i/d_model); ^ is another operator."
+    yield hint, waves(p / BASE + 0 * j, even)
     yield "Every column has the same frequency: divide 2*i by d_model with /, not //.", power(0 * pair)
     yield (
         "Brackets: 10000 ** (2*i / d_model). Without them the power is taken first, and divided by d_model after.",
