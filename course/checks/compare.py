@@ -135,8 +135,8 @@ def largest_difference(value, expected, name="the result"):
     if _isnan(value).any():
         raise CheckFailed(
             f"{name} has NaN, first at {list(_first(_isnan(value)))}.",
-            "NaN comes from 0/0, from inf - inf, from a row whose scores are all -inf, or from torch.empty or "
-            "np.empty, whose entries mean nothing until they are set.",
+            "NaN comes from 0/0, inf - inf and 0 * inf, from a row whose scores are all -inf or hold +inf, or from "
+            "torch.empty or np.empty, whose entries mean nothing until they are set.",
         )
     with _errstate(invalid="ignore"):  # inf - inf: equal infinities do not differ
         difference = _where(value == expected, 0.0, _abs(value - expected))
