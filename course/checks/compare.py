@@ -109,7 +109,10 @@ def unless_squeezed(value, shape, hint):
     """The hint to give for value's shape: another one when it lacks axes of length 1 and nothing else."""
     found = getattr(value, "shape", shape)
     if len(found) < len(shape) and [n for n in found if n != 1] == [n for n in shape if n != 1]:
-        return "An axis of length 1 is gone: keep every axis, with no squeeze and no index such as [0]."
+        return (
+            "An axis of length 1 is gone: keep every axis, with no squeeze and no index such as [0], and join none to "
+            "another."
+        )
     return hint
 
 

@@ -36,6 +36,11 @@ def mistaken_tables(seq_len, d_model):
         power(4 * pair / d_model),
     )
     yield "The exponent of column j is 2*(j//2)/d_model; here it is 2*j/d_model.", power(2 * j / d_model)
+    from_one = j + 1
+    yield (
+        "Columns count from 0: column 0 is the sine of p; here they count from 1.",
+        waves(p / float(BASE) ** (2 * (from_one // 2) / d_model), from_one % 2 == 0),
+    )
     yield "Pairs count from 0, so column 0 is sin(p): its exponent is 0.", power(2 * (pair + 1) / d_model)
     yield from _mistaken_columns(angle, even, pair, right)
     yield "Divide the position by 10000**(2*i/d_model); here it is multiplied by it.", power(-exponent)
@@ -116,6 +121,12 @@ def _mistaken_columns(angle, even, pair, right):
     blocks = angle[:, np.where(first_half, 2 * np.arange(d_model), 2 * (np.arange(d_model) - half))]
     yield "Interleave: sine, cosine, sine, cosine; here all sines come first.", waves(blocks, first_half)
     yield "Interleave: sine, cosine, sine, cosine; here all cosines come first.", waves(blocks, ~first_half)
+    yield (
+        "Even columns are sines and odd ones cosines; here the first half is sines, the second cosines.",
+        waves(angle, np.arange(d_model) < d_model // 2),
+    )
+    position = np.arange(len(right))[:, None]
+    yield "Sine or cosine: the column decides, not the position.", waves(angle, position % 2 == 0)
     yield "Odd columns are cosines; here every column is a sine.", np.sin(angle)
     own = np.arange(len(right))[:, None] / float(BASE) ** (np.arange(d_model) / d_model)
     yield "A loop over pairs goes in steps of 2: in steps of 1 each sine writes over the cosine before it.", np.sin(own)
@@ -126,8 +137,14 @@ def _mistaken_columns(angle, even, pair, right):
     yield "The last pair is missing: the loop ends too early.", np.where(pair == pair[-1], 0, right)
     last = np.arange(d_model) == d_model - 1
     yield "The last cosine is missing: its pair has two columns, like every other.", np.where(last, 0, right)
+    if d_model > 1:
+        repeated = right[:, np.minimum(np.arange(d_model), d_model - 2)]
+        yield "The last column repeats the one before it: it has a wave of its own.", repeated
+    yield "Sines and cosines enter as they are: here they are cut to whole numbers.", np.trunc(right)
+    for digits in (2, 3, 4, 5):
+        yield "Sines and cosines enter as they are: round nothing.", right.round(digits)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)
-    first_row = np.arange(len(right))[:, None] == 0
+    first_row = position == 0
     yield "Only the first row is filled: return after the loops, not inside.", np.where(first_row, right, 0)
     yield "Only the first pair is filled: return after the loops, not inside.", np.where(pair == 0, right, 0)
     yield "Row 0 is not filled: p runs from 0 to seq_len - 1.", np.where(first_row, 0, right)

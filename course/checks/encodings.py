@@ -154,7 +154,8 @@ def _odd_table(candidate, seq_len, d_model):
     except CheckFailed as failure:
         raised = " raised " in failure.seen and "division by zero" not in failure.seen
         about_width = raised or "column" in failure.hint
-        about_width = about_width and _has_even_table(candidate, seq_len, d_model + 1)
+        rows = d_model + 4  # not as many as columns: no axes swapped
+        about_width = about_width and _has_even_table(candidate, rows, d_model + 1)
         raise CheckFailed(f"with d_model {d_model}, {failure.seen}", _ODD if about_width else failure.hint) from None
 
 
@@ -264,6 +265,8 @@ def _sum(candidate, x):
             hint = "The table needs x.shape[1] rows and x.shape[2] columns, not the batch size; no further axis"
             hint += ", and an odd E ends with a sine that has no cosine." if x.shape[2] % 2 else "."
         raise CheckFailed(failure.seen, hint) from None
+    if isinstance(result, tuple | list):
+        raise CheckFailed(f"the result is {kind_of(result)}.", "Return the sum alone, one tensor (B, T, E).")
     as_array(result)  # says so when it is no array
     return result
 

@@ -44,6 +44,7 @@ ROUNDED_DOWN = "No gradient passes //, which cuts the fractions off: divide with
 LAST = "Call the function yourself on a small input and print the shapes along the way."
 FRACTIONS = "Whole numbers hold neither fractions nor -inf: start from floats, as 2.0 ** ... and torch.arange(3.0) do."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
+EMBEDDED = "An nn.Embedding takes whole numbers, in a tensor: the positions, torch.arange(T) without a float dtype."
 IMAGE = "Hand the colour bar its image: image = ax.imshow(...), then fig.colorbar(image, ax=ax)."
 THREE_TIMES = "In self-attention x is query, key and value: hand it over three times."
 OVERWRITTEN = (
@@ -79,6 +80,8 @@ BY_TEXT = {
     "non-iterable Axes": "plt.subplot gives axes alone: plt.subplots(), with an s, gives the pair fig, ax.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
+    "argument 'indices'": EMBEDDED,
+    "argument #1 'indices'": EMBEDDED,
     "must be Tensor, not": "The functions of torch take tensors; np and math have the same ones for numbers.",
     "as a data type": "The shape is one argument, with brackets of its own: np.zeros((rows, columns)).",
     "has no attribute 'cmap'": IMAGE,
@@ -87,13 +90,16 @@ BY_TEXT = {
     "0-dimensional arrays can be converted": ONE_NUMBER,
     "length-1 arrays can be converted": ONE_NUMBER,
     "converted to Scalar": "item() and float() want a tensor of one number: reduce it first, as mean() does.",
-    "only one element tensors": "One number is wanted here, not a tensor of many: a width is q.shape[-1].",
-    "index out of range in self": "An nn.Embedding has no such row: hand it the positions, torch.arange(T).",
+    "only one element tensors": "One number is wanted here, not a tensor of many: torch.cos takes tensors, math.cos "
+    "does not; a width is q.shape[-1].",
+    "index out of range in self": "An nn.Embedding has no such row: make it with the number of rows first, and hand "
+    "it the positions, torch.arange(T).",
     "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
     "as child module": "This is a layer, and not its numbers: they are in its .weight and .bias.",
     "as parameter '": "A parameter is written to by its copy_ under torch.no_grad(), or replaced by an nn.Parameter.",
     "in loading state_dict": "It wants all of the layer's own names: compare yours with list(layer.state_dict()).",
     "'tuple' and": SEVERAL,
+    "stack expects each tensor": "The pieces to stack differ in size: print their shapes; is another axis to be cut?",
     "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
     "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
     "is out of bounds for": "An index is beyond the end of its axis, the size minus 1; or is another axis meant?",
@@ -108,6 +114,7 @@ BY_TEXT = {
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
     "_forward_unimplemented": NO_FORWARD,
+    "transpose() ": "transpose(a, b) exchanges two axes of a tensor: permute(...) takes the new order of all of them.",
     "required positional argument": "The call leaves out an argument that the def line asks for: keep the def as it "
     "was given, with its defaults, and hand over all that a function needs.",
     "positional argument": ARGUMENTS,

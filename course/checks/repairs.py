@@ -6,7 +6,7 @@ import torch
 
 from course.attention import attention_scores
 from course.checks.attention_slips import dropped, wrong_weights
-from course.checks.compare import agrees, check_close, check_pair, check_shape, check_tensor
+from course.checks.compare import agrees, check_close, check_pair, check_shape, check_tensor, likeliest
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
@@ -41,8 +41,10 @@ def softmax_axis(candidate, cases):
     A sum other than one comes from dividing the weights, not the scores, and costs the part about the scale.
     """
     for seed, sizes in enumerate(cases):
-        weights = _weights(candidate(*_case(sizes, seed)), sizes)
-        if normalised_axes(weights) == -1:
+        q, k, v = _case(sizes, seed)
+        weights = _weights(candidate(q, k, v), sizes)
+        all_one = bool((weights == 1).all())  # the softmax of an axis of length 1
+        if normalised_axes(weights) == -1 and not all_one:
             continue
         found = [name for name, axis in _AXES.items() if agrees(weights.sum(axis), torch.ones_like(weights.sum(axis)))]
         where = f" They sum to one over the {found[0]} instead." if found else ""
@@ -51,7 +53,13 @@ def softmax_axis(candidate, cases):
             hint = (
                 "Some weights are exactly 0, which no softmax gives: use no dropout, and forbid nothing without a mask."
             )
-        raise CheckFailed(f"the weights of a query do not sum to one.{where}", hint)
+        cause = None if found else likeliest(weights, _not_normalised(q.double(), k.double(), v.double()))
+        raise CheckFailed(f"the weights of a query do not sum to one.{where}", cause or hint)
+
+
+def _not_normalised(q, k, v):
+    """The slips of wrong_weights, made with scaled scores and with others."""
+    return chain(wrong_weights(q, k, v), wrong_weights(q * q.shape[-1] ** 0.5, k, v))
 
 
 @check("scores divided by √d")
@@ -64,9 +72,23 @@ def score_scale(candidate, cases):
         scores = attention_scores(q, k)
         if any(agrees(weights, scores.softmax(axis)) for axis in _AXES.values()):
             continue
+        if sizes != _TELLING:
+            _scaled_at_telling_sizes(candidate)
         hint = "weights = softmax of q @ k.transpose(-2, -1) / √d, where d is q.shape[-1]."
         suspects = chain(wrong_weights(q, k, v), [dropped(weights, scores.softmax(-1))])
         check_close(weights, scores.softmax(-1), hint, "weights", atol=1e-5, suspects=suspects)
+
+
+_TELLING = (2, 3, 7, 13, 6, 11)  # sizes at which every slip looks different
+
+
+def _scaled_at_telling_sizes(candidate):
+    """Fail with the cause that the weights show at telling sizes, where they show one."""
+    try:
+        score_scale(cases=[_TELLING]).run(candidate)
+    except CheckFailed as failure:
+        if not failure.general and "raised" not in failure.seen:
+            raise
 
 
 @check("out from the weights")
