@@ -4,9 +4,12 @@
 its entries can be told apart as rows of positions; without a usable parameter the table is what the layer adds.
 """
 
+import numpy as np
 import torch
+from torch import nn
 
 from course.checks.compare import (
+    SINGLE,
     agrees,
     as_array,
     check_close,
@@ -17,7 +20,7 @@ from course.checks.compare import (
     dtype_name,
 )
 from course.checks.exam import check
-from course.checks.exceptions import hint_for
+from course.checks.exceptions import hint_for, message_in
 from course.checks.failure import CheckFailed
 from course.checks.inputs import normal
 from course.encoding import sinusoidal_encoding
@@ -65,11 +68,16 @@ def learned_start(candidate, case):
         "rows or columns of the new table are equal.",
         "Start with random entries, torch.randn(max_len, d_model): equal ones get equal gradients in the beginning.",
     )
-    check_true(
-        not agrees(table, sinusoidal_encoding(max_len, d_model)),
-        "the new table holds the sinusoids.",
-        "The learned encoding starts with random entries.",
-    )
+    for seen, found in (
+        ("the sinusoids", agrees(table, sinusoidal_encoding(max_len, d_model))),
+        ("entries that follow each other in equal steps", _is_ladder(table)),
+    ):
+        check_true(not found, f"the new table holds {seen}.", "The learned encoding starts with random entries.")
+
+
+def _is_ladder(table):
+    """Whether all rows differ from the next by one and the same number, and all columns too, as arange leaves them."""
+    return all(float(np.ptp(np.diff(table, axis=axis))) < SINGLE for axis in (0, 1))
 
 
 @check("row p at position p")
@@ -80,7 +88,7 @@ def learned_values(candidate, case, shapes):
     table = _loaded_table(layer, max_len, d_model)
     for seed, (batch, time) in enumerate(shapes):
         x = normal(batch, time, d_model, seed=seed)
-        result = layer.eval()(x)
+        result = _on_rows(layer.eval(), x)
         _check_sum(result, x, table)
         check_true(
             agrees(layer(x), result),
@@ -96,8 +104,14 @@ def learned_values(candidate, case, shapes):
 
 @check("any dtype")
 def learned_dtype(candidate, case, batch, time):
-    """In float64 after .to(torch.float64), and still in float32 before."""
+    """In float32 as it is made and after .to(torch.float32), in float64 after .to(torch.float64)."""
     layer = candidate.build(*case)
+    made = layer(normal(batch, time, case[1]))
+    check_true(
+        getattr(made, "dtype", None) == torch.float32,
+        "x in float32 does not give float32.",
+        "NumPy makes float64: convert the table, with .float() or dtype=torch.float32, before it becomes a parameter.",
+    )
     for dtype in (torch.float32, torch.float64):
         result = layer.to(dtype)(normal(batch, time, case[1], dtype=dtype))
         check_true(
@@ -122,8 +136,13 @@ def learned_gradients(candidate, case, batch, time):
         return  # it has cost the points of the structure
     layer.load({name: normal(*layer.parameters()[name].shape, seed=41)})
     if not agrees(_tensor(layer(x)), _tensor(result)):
-        arrived = gradients[name] is not None and bool((gradients[name] != 0).any())
-        check_true(arrived, f"no gradient reaches {name}.", _GRAPH)
+        gradient = gradients[name]
+        check_true(gradient is not None and bool((gradient != 0).any()), f"no gradient reaches {name}.", _GRAPH)
+        table = _as_rows(layer.parameters()[name], max_len, d_model)
+        if agrees(_tensor(layer(x)), x + table[:time]):  # what is wrong with other rows is for learned_values to judge
+            first = _as_rows(gradient, max_len, d_model)[0]
+            hint = "Every row that is added is trained, the first as well: no padding_idx."
+            check_true(bool((first != 0).any()), "no gradient reaches row 0.", hint)
 
 
 @check("refuses longer sequences")
@@ -185,6 +204,15 @@ def _loaded_table(layer, max_len, d_model):
     return _as_rows(values, max_len, d_model)
 
 
+def _on_rows(layer, x):
+    """The layer's result for x; where its rows do not fit x, the hint says which rows are wanted."""
+    try:
+        return layer(x)
+    except CheckFailed as failure:
+        fits = "must match" not in message_in(failure.seen)
+        raise CheckFailed(failure.seen, failure.hint if fits else _ROW, general=failure.general) from None
+
+
 def _shape_hint(result, shape):
     if tuple(getattr(result, "shape", ())) == (*shape[:2], 2 * shape[2]):
         return "Add the rows to x; here they stand beside it, concatenated."
@@ -225,6 +253,7 @@ def mistaken_additions(x, table):
     yield "Add the rows to x as it is, without a factor.", x * width**0.5 + rows
     yield "Add the rows as they are, without a factor.", x + rows * width**0.5
     yield "Add the rows as they are, without a factor.", x + rows / width**0.5
+    yield "The sum is returned as it is: no normalisation behind it.", nn.functional.layer_norm(x + rows, (width,))
     yield "Only the first item of the batch got its positions.", torch.cat((x[:1] + rows, x[1:]))
     sines = torch.as_tensor(sinusoidal_encoding(time, width), dtype=x.dtype)
     yield "The sinusoids are added as well: the table takes their place.", x + rows + sines
