@@ -14,6 +14,7 @@ from course.checks.inputs import causal, normal
 from course.checks.probes import HeadsProbe
 
 _PART = "Set the head's block of the concatenation, features h*d_head to (h+1)*d_head - 1, to zero before out_proj."
+_NARROWER = "The head's features become zero and keep their place: out_proj takes all of them."
 _GRAPH = "Stay in torch from x to the output, without no_grad; and if you change weights, change those of a copy."
 
 
@@ -25,7 +26,7 @@ def ablation_values(candidate, cases):
         for head in (*range(1, case[-1]), 0):  # a head in the middle tells one that is off by one
             with torch.no_grad():
                 expected = ablate_head(layer, x, head)
-            given = _output(candidate(layer, x, head), x)
+            given = _output(_without(candidate, layer, x, head), x)
             check_close(
                 given, expected, _PART, f"the output without head {head}", 1e-5, mistaken_ablations(layer, x, head)
             )
@@ -78,6 +79,16 @@ def _case(case, seed=0, dtype=torch.float32):
     return HeadsProbe(width, num_heads).to(dtype).eval(), normal(batch, time, width, seed=seed + 90, dtype=dtype)
 
 
+def _without(candidate, layer, x, head):
+    """The candidate's result; a concatenation that lacks the head and goes into out_proj gets a hint of its own."""
+    width = x.shape[-1]
+    try:
+        return candidate(layer, x, head)
+    except CheckFailed as failure:
+        cut = f"x{width - width // layer.num_heads} and {width}x{width})" in failure.seen
+        raise CheckFailed(failure.seen, _NARROWER if cut else failure.hint, general=failure.general) from None
+
+
 def _output(result, x):
     """The student's output, a tensor of x's shape."""
     if isinstance(result, tuple | list):
@@ -85,8 +96,10 @@ def _output(result, x):
             f"the result is a tuple of {len(result)}.", "Return the output alone; layer(x) gives the weights as well."
         )
     check_tensor(result)
-    narrower = "The head's features become zero and keep their place: out_proj takes all of them."
-    check_shape(result, x.shape, "The output has the shape of x." if result.dim() == 3 else narrower)
+    hint = "The output has the shape of x."
+    if result.shape == x.shape[-1:]:
+        hint = "A layer whose only head is left out still gives a row for every token, (B, T, E): out_proj's bias."
+    check_shape(result, x.shape, hint)
     return result.detach()
 
 
@@ -107,6 +120,9 @@ def mistaken_ablations(layer, x, head):
     yield "Divide the scores by the square root of d_head.", _projected(layer, _replaced(dots.softmax(-1) @ v, head))
     across = (dots * q.shape[-1] ** -0.5).softmax(-2)
     yield "The softmax runs over the keys, the last axis.", _projected(layer, _replaced(across @ v, head))
+    for others in (k, q):
+        hint = "The weights average the values, v; here they average queries or keys."
+        yield hint, _projected(layer, _replaced(scaled_dot_product_attention(q, k, others)[0], head))
     past, _ = scaled_dot_product_attention(q, k, v, causal(x.shape[1], x.shape[1]))
     yield "No mask here: every token may attend to every token.", _projected(layer, _replaced(past, head))
 
@@ -148,6 +164,10 @@ def _mistaken_places(layer, x, heads, head):
         "Take the head's columns of out_proj.weight, which multiply its part; these are its rows.",
         (joined @ _zeroed(weight.T, block) + bias),
     )
+    yield (
+        "A layer multiplies by its weight transposed: joined @ out_proj.weight.T, or out_proj(joined).",
+        _zeroed(joined, block) @ weight + bias,
+    )
     whole = layer.out_proj(joined)
     yield "Zero the part before out_proj: after it, features belong to no head any more.", _zeroed(whole, block)
     for hint, columns in (
@@ -170,6 +190,10 @@ def _mistaken_places(layer, x, heads, head):
             "The heads are the second axis of (B, H, T, d_head); here an item of the batch was emptied.",
             _projected(layer, emptied),
         )
+    if head < heads.shape[2]:
+        emptied = heads.index_fill(2, torch.tensor([head]), 0.0)
+        hint = "The heads are the second axis of (B, H, T, d_head); here a token was emptied, in every head."
+        yield hint, _projected(layer, emptied)
     for mixed in (_zeroed(heads.reshape(x.shape), block), _replaced(heads, head).reshape(x.shape)):
         yield "Joining heads needs transpose(1, 2) before the reshape.", layer.out_proj(mixed)
     yield "The parts of the heads still have to go through out_proj.", _zeroed(joined, block)
@@ -186,8 +210,9 @@ def _mistaken_parts(layer, heads, v, head):
     yield hint, _projected(layer, _replaced(heads, head, heads[:, head].mean(1, keepdim=True)))
     if layer.num_heads > 1:
         others = [other for other in range(layer.num_heads) if other != head]
-        hint = "Zero the part; here it was replaced by the mean of the other heads."
-        yield hint, _projected(layer, _replaced(heads, head, heads[:, others].mean(1)))
+        for chosen, whose in ((others, "the other heads"), (slice(None), "all heads")):
+            hint = f"Zero the part; here it was replaced by the mean of {whose}."
+            yield hint, _projected(layer, _replaced(heads, head, heads[:, chosen].mean(1)))
 
 
 def _projected(layer, heads):

@@ -8,6 +8,8 @@ import numpy as np
 
 from course.checks.compare import agrees, as_array, check_close, check_shape, check_tensor, check_true, dtype_name
 from course.checks.exam import check
+from course.checks.exceptions import message_in
+from course.checks.failure import CheckFailed
 
 _PRECISE = ("float32", "float64")
 _SLOPE = "Head h, counted from 1, takes off 2**(-8*h/H) for each step to the left."
@@ -55,15 +57,33 @@ def alibi_forbidden(candidate, cases):
         check_true(
             bool(np.isfinite(bias[:, ~above]).all()),
             "the bias holds -inf on or below the diagonal.",
-            "A query may attend to itself and to what came before: there the bias is finite.",
+            _overdone(bias, above),
         )
-        seen = bias[:, above]
-        large = "A large negative number is not -inf, and may overflow: use float('-inf')."
         check_true(
-            bool(np.isneginf(seen).all()),
+            bool(np.isneginf(bias[:, above]).all()),
             "the bias is not -inf everywhere above the diagonal.",
-            large if bool((seen < -1e3).all()) else _FORBIDDEN,
+            _left_out(bias[:, above]),
         )
+
+
+def _overdone(bias, above):
+    """What to say of a bias (H, T, T) that forbids what is allowed."""
+    if np.isfinite(bias[:, above]).all():
+        return "The wrong side is forbidden: rows are queries, columns keys, and -inf stands where j > i."
+    if np.isfinite(bias[:, above.T]).all():
+        return "The diagonal is allowed: a query may attend to itself, and -inf begins one place to its right."
+    return "A query may attend to itself and to what came before: there the bias is finite."
+
+
+def _left_out(seen):
+    """What to say of the entries above the diagonal when they are not all -inf."""
+    if np.isposinf(seen).all():
+        return "inf has lost its minus: a forbidden key gets -inf."
+    if (seen < -1e3).all():
+        return "A large negative number is not -inf, and may overflow: use float('-inf')."
+    if (np.isfinite(seen) & (seen != 0)).all():
+        return "Nothing is forbidden: put -inf where j > i; masked_fill returns a new tensor, so keep what it gives."
+    return _FORBIDDEN
 
 
 @check("a tensor that can be added to scores")
@@ -105,7 +125,14 @@ def _shape_hint(bias, num_heads, seq_len):
 
 def _bias(candidate, num_heads, seq_len):
     """The student's bias, an array or a tensor of the right shape, without NaN."""
-    bias = candidate(num_heads, seq_len)
+    try:
+        bias = candidate(num_heads, seq_len)
+    except CheckFailed as failure:
+        hint = "Slopes (H, 1, 1) times distances (T, T): [:, None, None] gives the slopes two axes more."
+        hint = hint if "must match" in message_in(failure.seen) else failure.hint
+        raise CheckFailed(failure.seen, hint, general=failure.general) from None
+    if isinstance(bias, list | tuple):
+        check_tensor(bias)
     array = as_array(bias)  # says so when it is no array
     check_shape(bias, (num_heads, seq_len, seq_len), _shape_hint(bias, num_heads, seq_len))
     hint = "0 * -inf is NaN: put -inf in place with masked_fill or torch.where instead of multiplying."
@@ -143,6 +170,9 @@ def mistaken_slopes(num_heads):
     yield "Heads count from 1 to H here: the first slope is 2**(-8/H).", -(2.0 ** (-8 * (h + 1) / num_heads))
     yield "Divide 8*h by H; here it is divided by H + 1.", -(2.0 ** (-8 * h / (num_heads + 1)))
     yield "The exponent is -8*h/H; here it is -8/h.", -(2.0 ** (-8 / h))
+    hint = "Brackets: 2 ** (-8 * h / H). Without them the power is taken first, and multiplied by h / H after."
+    for sign in (-1, 1):
+        yield hint, sign * 2.0**-8 * h / num_heads
     yield "The exponent is -8*h/H; here it is -8/H for every head.", np.full(num_heads, right[0])
     yield "The exponent is -8*h/H; here it is -8*h.", -(2.0 ** (-8.0 * h))
     yield "The exponent is -8*h/H; here it is -h/H.", -(2.0 ** (-h / num_heads))

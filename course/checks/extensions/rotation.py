@@ -100,6 +100,8 @@ def _hint(matrix):
         return "The matrix holds whole numbers, which cut sines and cosines off: make it of floats, as np.zeros does."
     if "16" in kind:
         return "Half precision is too coarse here: float32 or float64."
+    if len(matrix) > 1 and (matrix == matrix[0]).all():
+        return "All rows are equal: [[0] * n] * n holds one list n times; np.zeros((n, n)) has rows of their own."
     pair = np.arange(len(matrix)) // 2
     if (matrix[pair[:, None] != pair] != 0).any():
         return "Outside its blocks R is 0: start from np.zeros, and fill rows and columns 2i and 2i + 1 alone."
@@ -170,10 +172,15 @@ def mistaken_rotations(offset, d_model):
         "This is a mirror: cosines have the same sign, and the minus belongs to one of the sines.",
         right * np.where(np.arange(d_model) % 2 == 0, 1, -1)[:, None],
     )
-    yield "Sine and cosine have changed places: the cosines stand on the diagonal.", blocks(np.pi / 2 - angles)
+    turned = blocks(np.pi / 2 - angles)
+    for wrong in (turned, turned * np.where(np.arange(d_model) % 2 == 0, 1, -1)[:, None]):
+        yield "Sine and cosine have changed places: the cosines stand on the diagonal.", wrong
     if d_model > 2:
-        last = np.arange(d_model) >= d_model - 2
-        yield "The last block is not filled: range(0, d_model, 2) has all the pairs.", np.where(last[:, None], 0, right)
+        last = np.arange(d_model)[:, None] >= d_model - 2
+        for rest in (0, np.eye(d_model)):
+            hint = "The last block is not filled: range(0, d_model, 2) has all the pairs."
+            yield hint, np.where(last, rest, right)
+        yield "Only the last block is left: make R once, before the loop.", np.where(last, right, 0)
     first = np.eye(d_model)
     first[:2, :2] = right[:2, :2]
     yield "Only the first pair turns: fill every block before you return.", first
