@@ -140,7 +140,6 @@ def _mistaken_columns(angle, even, pair, right):
     if d_model > 1:
         repeated = right[:, np.minimum(np.arange(d_model), d_model - 2)]
         yield "The last column repeats the one before it: it has a wave of its own.", repeated
-    yield "Sines and cosines enter as they are: here they are cut to whole numbers.", np.trunc(right)
     for digits in (2, 3, 4, 5):
         yield "Sines and cosines enter as they are: round nothing.", right.round(digits)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)
@@ -209,6 +208,10 @@ def mistaken_sums(x):
     yield "Each token gets the row of its own position; here all get row 0.", x + pe[:1]
     yield "Each token gets the row of its own position; here all get the last row.", x + pe[-1:]
     yield "The rows are in reverse: the first token gets row 0.", x + pe.flip(0)
+    yield (
+        "Of the encoding only row 0 arrives: whole numbers cut the others off, and so does a return inside the loop.",
+        x + pe.trunc(),
+    )
     yield (
         "This adds the position itself: add its encoding, sines and cosines of it.",
         x + torch.arange(time).to(x)[:, None],
