@@ -54,8 +54,9 @@ def as_array(value, name="the result"):
             hint = "Return an array of numbers: dtype=float makes one, where every entry is a number."
             raise CheckFailed(f"{name} holds {array.dtype}, wanted numbers.", hint)
         return array.astype(float) if array.dtype.kind in "fiu" else array.copy()
-    hint = "Return a tensor or a NumPy array, as the docstring says"
-    hint += ": one, not a tuple or a list of them." if isinstance(value, tuple | list) else "."
+    hint = "Return a tensor or a NumPy array, as the docstring says."
+    if isinstance(value, tuple | list):
+        hint = "Return one tensor or array, not a tuple or a list of them: torch.stack and np.array make one of several."
     raise CheckFailed(f"{name} is {kind_of(value)}.", hint)
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import FigureBase
 from numpy import ndarray
 from torch import Tensor, nn
 
+from course.checks.compare import kind_of
 from course.wording import words_of
 
 LONGEST_TEXT = 110  # characters of an exception's text in a sentence
@@ -41,6 +42,9 @@ ONE_ROW = "np.average knows one row of weights: np.average(values, axis=0, weigh
 SEVERAL_TENSORS = "torch.cat and torch.stack take a list of tensors: [x[:, i] for i in range(n)], or x.unbind(1)."
 NO_TENSOR = "True, False or None stands where a tensor is wanted: is mask None here? Ask first: if mask is not None."
 ROUNDED_DOWN = "No gradient passes //, which cuts the fractions off: divide with /."
+OF_TENSORS = (
+    "torch.stack and torch.cat join tensors: leave out item() and float(), or make one with torch.tensor(list)."
+)
 LAST = "Call the function yourself on a small input and print the shapes along the way."
 FRACTIONS = "Whole numbers hold neither fractions nor -inf: start from floats, as 2.0 ** ... and torch.arange(3.0) do."
 NO_FORWARD = "Is forward misspelt? A list of layers has none: call its layers one by one."
@@ -56,7 +60,6 @@ BY_TEXT = {
     "transpose(): argument": SWAPPED,
     "transpose() missing": SWAPPED,
     "swapaxes() takes": SWAPPED,
-    "stack expects each tensor": "torch.stack wants tensors of one shape: print theirs; does a slice run past the end?",
     "torch.return_types": "max and min along an axis give a pair: take .values of it, or call amax and amin.",
     "builtin_function_or_method": "A method is named and not called: its brackets are missing, as in x.size().",
     "'torch.Size' object is not callable": "x.shape is written without brackets; x.size() has them.",
@@ -67,6 +70,8 @@ BY_TEXT = {
     "got (bool, ": NO_TENSOR,
     "got (NoneType, ": NO_TENSOR,
     "floor_divide is not": ROUNDED_DOWN,
+    "expected Tensor as element": OF_TENSORS,
+    "non-empty TensorList": "The list that is to be stacked is empty here: what should come out then?",
     "but got float": WHOLE,
     "int, not float": WHOLE,
     "ints, not float": WHOLE,
@@ -78,6 +83,7 @@ BY_TEXT = {
     "too many indices": "More indices stand in the brackets than the value has axes: print its shape.",
     "inhomogeneous": "The rows that become one array differ in length: print them, and start each call with no rows.",
     "non-iterable Axes": "plt.subplot gives axes alone: plt.subplots(), with an s, gives the pair fig, ax.",
+    "'int' object is not iterable": "A number is no list: range(n) counts from 0 to n - 1.",
     "cannot unpack": "The right of = is one thing and no list of several: print it.",
     "for ^:": "A power is written a ** b: ^ is another operator.",
     "argument 'indices'": EMBEDDED,
@@ -90,8 +96,8 @@ BY_TEXT = {
     "0-dimensional arrays can be converted": ONE_NUMBER,
     "length-1 arrays can be converted": ONE_NUMBER,
     "converted to Scalar": "item() and float() want a tensor of one number: reduce it first, as mean() does.",
-    "only one element tensors": "One number is wanted here, not a tensor of many: torch.cos takes tensors, math.cos "
-    "does not; a width is q.shape[-1].",
+    "only one element tensors": "One number is wanted here, not a tensor of many: math.cos and math.log2 take "
+    "numbers, torch.cos and torch.log2 whole tensors; a width is q.shape[-1].",
     "index out of range in self": "An nn.Embedding has no such row: make it with the number of rows first, and hand "
     "it the positions, torch.arange(T).",
     "leaf Variable": "Write a new tensor, x = x * 2 rather than x *= 2; into a parameter only under torch.no_grad().",
@@ -99,7 +105,8 @@ BY_TEXT = {
     "as parameter '": "A parameter is written to by its copy_ under torch.no_grad(), or replaced by an nn.Parameter.",
     "in loading state_dict": "It wants all of the layer's own names: compare yours with list(layer.state_dict()).",
     "'tuple' and": SEVERAL,
-    "stack expects each tensor": "The pieces to stack differ in size: print their shapes; is another axis to be cut?",
+    "stack expects each tensor": "The pieces to stack differ in size: print their shapes. Does a slice run past "
+    "the end, or is another axis to be cut?",
     "zero-dimensional tensor": "torch.cat wants axes: single numbers are put together by torch.stack.",
     "tensor a (0)": "A slice is empty: [:-k] holds nothing when k is 0; write [: n - k].",
     "is out of bounds for": "An index is beyond the end of its axis, the size minus 1; or is another axis meant?",
@@ -258,6 +265,8 @@ def _instead_of(error):
     if own:
         parts = ", ".join(part for part, _ in owner.named_children())
         return f"The layer has no {name}: {f'its parts are {parts}' if parts else 'print it to see what it has'}."
+    if isinstance(owner, Tensor | int | float | list):
+        return f"There is no {name} in {kind_of(owner)}: is it the value that you think, or are two arguments swapped?"
     return None
 
 

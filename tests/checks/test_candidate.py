@@ -71,6 +71,12 @@ def test_not_implemented_in_torch_is_not_the_stub():
     assert "not implemented for" in text and "delete the line" not in text
 
 
+def test_the_line_that_raised_is_found_inside_a_decorated_answer():
+    namespace = {"torch": torch}
+    exec("@torch.no_grad()\ndef answer(x):\n    y = x\n    return y.nothing", namespace)
+    assert "(line 4 of the cell" in message(lambda: Candidate("answer", namespace)(torch.ones(2)))
+
+
 def test_raised_by_gives_the_exception():
     def answer(x):
         raise ValueError("no")

@@ -119,9 +119,14 @@ def test_numbers_in_a_list_have_no_dtype():
     assert "a list, wanted numbers of dtype float32" in message(check_dtype, [1.0], "float32", "hint")
 
 
-@pytest.mark.parametrize("value", ["text", {}, object(), [1.0]])
+@pytest.mark.parametrize("value", ["text", {}, object()])
 def test_what_is_no_array_is_refused(value):
     assert "Return a tensor or a NumPy array" in message(as_array, value)
+
+
+@pytest.mark.parametrize("value", [[1.0], (1.0, 2.0)])
+def test_several_values_are_to_become_one(value):
+    assert "make one of several" in message(as_array, value)
 
 
 @pytest.mark.parametrize(("value", "expected"), [(np.inf, 0.0), (np.inf, -np.inf), (0.0, np.inf)])
