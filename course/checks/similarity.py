@@ -47,16 +47,27 @@ def _check_cosines(candidate, units):
     expected = similarity_by_distance(units)
     result = candidate(units)
     check_tensor(result)
-    hint = _DISTANCES
-    if tuple(result.shape) == (len(units) - 1,):
-        hint = f"{_DISTANCES} One is missing: at distance 0 each vector meets itself."
-    check_shape(result, expected.shape, hint)
-    check_close(result, expected, _COSINES, atol=1e-5, suspects=mistaken_cosines(cosines, expected))
+    check_shape(result, expected.shape, _shape_hint(tuple(result.shape), *units.shape))
+    check_true(
+        not result.isnan().any(), "the result has NaN, the mean of nothing.", f"{_DISTANCES} Distance T has no pair."
+    )
+    check_close(result, expected, _COSINES, atol=1e-5, suspects=mistaken_cosines(cosines, expected, units))
 
 
-def mistaken_cosines(cosines, right):
-    """(hint, (T,)) for what people return instead; cosines (T, T)."""
-    size = len(cosines)
+def _shape_hint(shape, size, width):
+    """What to say of a result of this shape for vectors (size, width)."""
+    if shape == (size - 1,):
+        return f"{_DISTANCES} One is missing: at distance 0 each vector meets itself."
+    if shape == (width,):
+        return f"{_DISTANCES} Here there is one for each of the d features: T is len(vectors)."
+    if shape == (size, size):
+        return f"{_DISTANCES} Here are the cosines of all pairs: take the mean of each diagonal."
+    return _DISTANCES
+
+
+def mistaken_cosines(cosines, right, units):
+    """(hint, (T,)) for what people return instead; cosines (T, T) of units (T, d)."""
+    size, width = units.shape
     counts = torch.arange(size, 0, -1)
     around = torch.stack([cosines.gather(1, ((torch.arange(size) + k) % size)[:, None]).mean() for k in range(size)])
     yield "This compares with the first vector alone: take all pairs at that distance.", cosines[0]
@@ -73,6 +84,36 @@ def mistaken_cosines(cosines, right):
         torch.stack([(cosines**2).diagonal(k).mean() for k in range(size)]),
     )
     yield "This is 1 minus the cosine: return the cosine.", 1 - right
+    yield "Add up the products of the features; here their mean is taken.", right / width
+    yield "A cosine is the dot product of directions, without dividing by sqrt(d).", right / width**0.5
+    yield "Each pair counts once; here both diagonals are added up.", 2 * right
+    for said, of_pairs in _other_matrices(cosines, units):
+        yield said, torch.stack([of_pairs.diagonal(k).mean() for k in range(size)])
+    yield (
+        "Position p goes from 0 to T - 1 - k, so range(T - k) has all pairs; here one is left out.",
+        torch.stack([cosines.diagonal(k)[:-1].sum() / (size - k) for k in range(size)]),
+    )
+    yield (
+        "Position p goes from 0 to T - 1 - k, so range(T - k) has all pairs; here one is left out.",
+        torch.stack([cosines.diagonal(k)[:-1].sum() / max(size - k - 1, 1) for k in range(size)]),
+    )
+    yield (
+        "Distance k is one diagonal; here all distances from k on are mixed.",
+        torch.stack([cosines.triu(k).mean() for k in range(size)]),
+    )
+    yield (
+        "Distance 0 alone was filled in: return stands behind the loop.",
+        torch.cat([right[:1], torch.zeros(size - 1)]),
+    )
+    slices = [(units[: size - k], units[k:]) for k in range(size)]
+    yield (
+        "The cosine runs over the features, dim=-1; here it runs over positions.",
+        torch.stack([torch.cosine_similarity(a, b, dim=0).mean() for a, b in slices]),
+    )
+    yield (
+        "Take the cosine of each pair, and then the mean; here it is the cosine of two mean vectors.",
+        torch.stack([torch.cosine_similarity(a.mean(0), b.mean(0), dim=0) for a, b in slices]),
+    )
     yield "Each vector has a norm of its own; here all were divided by one number.", right / size
     yield "This is the mean of each row, all distances mixed: take the diagonals.", cosines.mean(1)
     yield "Entry k belongs to distance k: here the order is turned round.", right.flip(0)
@@ -92,3 +133,19 @@ def mistaken_cosines(cosines, right):
         "These are distances between the vectors: take cosines, dot products of directions.",
         torch.stack([(2 - 2 * cosines).clamp(min=0).sqrt().fill_diagonal_(0).diagonal(k).mean() for k in range(size)]),
     )
+
+
+def _other_matrices(cosines, units):
+    """(hint, (T, T)) for what people take the diagonals of, instead of the cosines."""
+    normalise = torch.nn.functional.normalize
+    columns, sums = normalise(units, dim=0), normalise(units, p=1, dim=-1)
+    centred = normalise(units - units.mean(0), dim=-1)
+    yield (
+        "Divide each vector by its own norm, dim=-1; here each feature is divided, over all positions.",
+        columns @ columns.T,
+    )
+    yield "The length of a vector is the root of its sum of squares; here absolute values are added up.", sums @ sums.T
+    yield "Take the vectors as they are; here the mean vector was taken off.", centred @ centred.T
+    yield "A cosine takes the features as they are; this is a correlation, with their mean taken off.", units.corrcoef()
+    yield "The cosines are no scores: no softmax.", cosines.softmax(-1)
+    yield "The dot product of directions is the cosine already: no cos of it.", cosines.cos()

@@ -114,7 +114,8 @@ parts by other names:
 - `weights` is a dict with eight tensors: `self.query.weight` (E, E), `self.query.bias` (E,), and so on. Their axes are
   those of `nn.Linear`: (out, in).
 - All eight arrive in the layer that was given, and that layer is returned (3 points).
-- `weights` and all else about the layer stay as they were; its parameters still ask for gradients (1 point).
+- `weights` and all else about the layer, train or eval mode too, stay as they were; its parameters still ask for
+  gradients (1 point).
 """
 
 # %% [markdown]
@@ -217,8 +218,8 @@ How much attention does a token give to the one before it, on average? In about 
 
 $$\text{score} = \frac{1}{T-1}\sum_{t=1}^{T-1} w_{t,\,t-1}$$
 
-- `weights` is a tensor (..., T, T), T at least 2, queries first; the rows sum to 1. Positions count from 0, and the
-  first token does not count: it has none before it.
+- `weights` is a tensor (..., T, T) of float32 or float64, T at least 2, queries first; the rows sum to 1. Positions
+  count from 0, and the first token does not count: it has none before it.
 - The score of one map (T, T) is right (2 points).
 - Any axes in front stay: maps (L, H, T, T) give a tensor (L, H), and `weights` is left as it was (1 point).
 """
@@ -358,7 +359,8 @@ Which head has the largest score? In one or two lines.
 
 - `scores` is a tensor (L, H), one score for each head of each layer, negative ones too; the largest
   stands there once.
-- The result is a pair `(layer, head)` of whole numbers, not of floats, counted from 0 (2 points).
+- The result is a pair `(layer, head)` of whole numbers, not of floats, counted from 0; `scores` is left as it was
+  (2 points).
 
 <details><summary>Hint</summary>
 
@@ -471,7 +473,8 @@ the keys that are delimiters, and then the mean over all T queries.
 - `weights` is a tensor (..., T, T), and `tokens` is the list of its T tokens, strings.
 - The score of one map is right, where `[CLS]` stands first and `[SEP]` last (3 points).
 - It is also right for delimiters in any number and place (two sentences have two `[SEP]`; without any the score is
-  0), maps with axes in front give a tensor (...), and `weights` and `tokens` are left as they were (1 point).
+  0; other tokens in brackets, as `[UNK]`, are none), maps with axes in front give a tensor (...), and `weights` and
+  `tokens` are left as they were (1 point).
 """
 
 # %% [markdown]
@@ -514,13 +517,13 @@ exam.run()
 # %% nbgrader={"grade": true, "grade_id": "test_delimiter_score_any", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 exam = Exam(
     "delimiter_score",
-    map_scores.delimiter_any(cases=[((2, 3), ["[CLS]", "dog", "[SEP]", "man", "[SEP]"])]),
+    map_scores.delimiter_any(cases=[((2, 3), ["[CLS]", "dog", "[SEP]", "[UNK]", "[SEP]", "."])]),
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.delimiter_any(
         cases=[
-            ((3, 2), ["dog", "[CLS]", "bites", "[SEP]", "man"]),
+            ((3, 2), ["dog", "[CLS]", "[", "bites", "]", "[SEP]", "man"]),
             ((5,), ["[CLS]", "a", "b", "[SEP]", "c", "d", "[SEP]"]),
             ((), ["dog", "bites", "[SEP]"]),
             ((2, 4), ["dog", "bites", "man"]),
@@ -559,7 +562,7 @@ $$\text{entropy} = \frac{1}{T}\sum_{t}\Big(-\sum_{s} w_{t,s}\log_2 w_{t,s}\Big),
 
 It is 0 when each query looks at one token, and $\log_2 T$ when all tokens get the same.
 
-- `weights` is a tensor (..., T, T). For one map without zeros the value is right, within 1e-5 (2 points).
+- `weights` is a tensor (..., T, T) of float32 or float64. For one map without zeros the value is right, within 1e-5 (2 points).
 - Weights of exactly 0 add nothing, and nothing becomes NaN (1 point).
 - Any axes in front stay, and `weights` is left as it was (1 point).
 """

@@ -5,7 +5,7 @@ import torch
 
 from course import head_scores
 from course.attention import ablate_head
-from course.checks import map_scores, map_slips, model_heads, similarity
+from course.checks import map_scores, map_slips, model_head_slips, model_heads, similarity
 from course.checks.compare import agrees
 from course.checks.inputs import normal
 from course.checks.probes import HeadsProbe
@@ -20,13 +20,13 @@ def moves_of_a_layer():
     with torch.no_grad():
         whole = layer(x)[0]
         moves = torch.stack([whole - ablate_head(layer, x, head) for head in range(3)])
-        return moves.abs().mean((1, 2, 3)), list(model_heads.mistaken_moves(layer, x, moves, whole))
+        return moves.abs().mean((1, 2, 3)), list(model_head_slips.mistaken_moves(layer, x, moves, whole))
 
 
 def cosines_of_vectors():
     units = torch.nn.functional.normalize(normal(7, 4, seed=5) + 0.3, dim=-1)
     right = similarity.similarity_by_distance(units)
-    return right, list(similarity.mistaken_cosines(units @ units.T, right))
+    return right, list(similarity.mistaken_cosines(units @ units.T, right, units))
 
 
 SLIPS = {
@@ -50,3 +50,11 @@ def test_a_layer_that_is_loaded_differs_from_what_is_loaded():
     values = [*layer.state_dict().values(), *weights.values()]
     same = [(a, b) for i, a in enumerate(values) for b in values[:i] if agrees(a, b)]
     assert same == []
+
+
+def test_no_place_that_is_mistaken_is_right():
+    place = (3, 2)
+    scores = model_heads._scores(7, 9, place, 7)
+    slips = model_head_slips.mistaken_places(scores, place)
+    assert place not in slips
+    assert len(slips) == 19  # all but the one for negative scores: each slip has a place of its own
