@@ -19,7 +19,10 @@ def diagonal(weights, offset):
 def neighbour_slips(weights, offset):
     """(hint, scores) for what people return instead."""
     size, own = weights.shape[-1], diagonal(weights, offset)
-    yield "The result is 0: // and whole-number types cut every fraction off.", torch.zeros(weights.shape[:-2])
+    yield (
+        "The result is 0: a sum that nothing was added to, or // and whole numbers, which cut fractions off.",
+        torch.zeros(weights.shape[:-2]),
+    )
     for other in {-1, 0, 1} - {offset}:
         turned = "; queries are rows, keys are columns" if other == -offset else ""
         yield f"This is the weight on {_PLACES[other]}{turned}.", diagonal(weights, other).mean(-1)

@@ -27,7 +27,10 @@ _PAIR = "Return (layer, head): where in scores (L, H) the largest entry stands."
 _AXIS = "Along one axis argmax and max answer for each row or column: find the largest of all entries."
 _COPY = "Fill the layer that was given, and return it: no deepcopy, and no new layer."
 _DIRECTION = "a.copy_(b) writes b into a: the layer's parameter stands before the dot."
-_NOTHING = "Nothing was written into layer: layer.q_proj.weight.copy_(...) does it, a new name or attribute does not."
+_NOTHING = (
+    "Nothing was written into layer: layer.q_proj.weight.copy_(...) does it, a new variable or attribute does not, and "
+    "load_state_dict takes the layer's own names alone."
+)
 _MOVES = "Entry h is the mean of abs(whole - without), all entries of the output, with head h alone taken away."
 
 
@@ -70,8 +73,9 @@ def loading_leaves(candidate, case):
 
 
 def _moved(layer, after):
-    pairs = zip(layer.state_dict().values(), after.state_dict().values(), strict=True)
-    return any(not torch.equal(old, new) for old, new in pairs)
+    """Whether any number of the layer has changed."""
+    new = after.state_dict()
+    return any(name not in new or not torch.equal(old, new[name]) for name, old in layer.state_dict().items())
 
 
 def _fresh_layer(case, seed=0):
@@ -88,6 +92,10 @@ def _fresh_layer(case, seed=0):
 def _check_loaded(layer, weights, fresh, who):
     """Fail with what stands in the first parameter that does not hold its weight."""
     found, before = layer.state_dict(), fresh.state_dict()
+    for name, old in before.items():
+        check_true(name in found, f"{who} no parameter {name} any more.", "Write into the parameters that are there.")
+        same = found[name].dtype == old.dtype
+        check_true(same, f"{who} {dtype_name(found[name])} in {name}.", "Leave the precision of the layer as it is.")
     if not _moved(fresh, layer):
         raise CheckFailed(f"{who} its old numbers in q_proj.weight, and everywhere.", _NOTHING)
     arrived = [name for name, value in found.items() if not agrees(value, before[name], 1e-6)]
@@ -103,8 +111,6 @@ def _check_loaded(layer, weights, fresh, who):
                 seen, hint = "its old numbers", f"Copy {theirs}.{part} into layer.{ours}.{part}."
                 if all(name.startswith("q_proj") for name in arrived):
                     hint = "q_proj alone was written to: go through all four, and return behind the loop."
-            elif value.dtype != wanted.dtype:
-                seen, hint = f"numbers of {dtype_name(value)}", "Leave the precision of the layer as it is."
             elif part == "weight" and agrees(value, wanted.T, 1e-6):
                 seen, hint = "its weight transposed", "Both are (out, in), as nn.Linear has it: copy without transpose."
             elif others:

@@ -562,7 +562,8 @@ $$\text{entropy} = \frac{1}{T}\sum_{t}\Big(-\sum_{s} w_{t,s}\log_2 w_{t,s}\Big),
 
 It is 0 when each query looks at one token, and $\log_2 T$ when all tokens get the same.
 
-- `weights` is a tensor (..., T, T) of float32 or float64. For one map without zeros the value is right, within 1e-5 (2 points).
+- `weights` is a tensor (..., T, T) of float32 or float64. For one map without zeros the value is right, within 1e-5
+  (2 points).
 - Weights of exactly 0 add nothing, and nothing becomes NaN (1 point).
 - Any axes in front stay, and `weights` is left as it was (1 point).
 """
