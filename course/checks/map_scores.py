@@ -17,6 +17,7 @@ from course.checks.compare import (
     check_true,
     kind_of,
     likeliest,
+    unless_squeezed,
 )
 from course.checks.exam import check
 from course.checks.failure import CheckFailed
@@ -27,6 +28,7 @@ _GIVEN_TO = {-1: "the one before it", 0: "itself", 1: "the one after it"}
 _ROWS = "Each query has a row: take the weight in its row, and then the mean over the queries."
 _LEADING = "Work on the last two axes, whatever stands before them: (..., T, T) -> (...)."
 _ALONE = "Maps with two axes in front go through, one map (T, T) alone does not: count axes from the end, -1 and -2."
+_ARGUMENT = "It does not fit this map: compute with the arguments alone, and with no variable of the notebook."
 _KEEPDIM = "An axis of length 1 is left over: leave keepdim out, (..., T, T) -> (...)."
 _BITS = "For each query minus the sum over its keys of w * log2(w), and then the mean over the queries."
 _ZEROS = "A weight of 0 adds 0 to the entropy, while 0 * log2(0) is NaN: leave such weights out, or use torch.xlogy."
@@ -191,13 +193,7 @@ def _check_number(value, expected, hint, slips):
 
 def _check_by_hand(candidate, arguments, expected, hint, larger, slips):
     """A case done on paper; ``larger`` are arguments on which the slips can be told apart."""
-    try:
-        found = _number(candidate(*arguments))
-    except CheckFailed as failure:
-        weights, *more = arguments
-        if failure.seen.startswith(candidate.name) and _goes_through(candidate, weights.expand(2, 3, -1, -1), *more):
-            raise CheckFailed(failure.seen, _ALONE) from None
-        raise
+    found = _score(candidate, *arguments)
     if agrees(found, expected):
         return
     try:
@@ -206,6 +202,21 @@ def _check_by_hand(candidate, arguments, expected, hint, larger, slips):
         shown = found
     cause = likeliest(shown, ((said, float(wrong)) for said, wrong in slips(*larger)))
     check_close(found, expected, cause or hint, atol=1e-5)
+
+
+def _score(candidate, weights, *more):
+    """What the answer says of one map (T, T)."""
+    try:
+        value = candidate(weights, *more)
+    except CheckFailed as failure:
+        if more and "out of bounds" in failure.seen:
+            raise CheckFailed(failure.seen, _ARGUMENT) from None
+        if _goes_through(candidate, weights.expand(2, 3, -1, -1), *more):
+            raise CheckFailed(failure.seen, _ALONE) from None
+        raise
+    foreign = any(axis > len(weights) for axis in getattr(value, "shape", ()))
+    check_true(not foreign, f"one map of {len(weights)} tokens gives {kind_of(value)}.", _ARGUMENT)
+    return _number(value)
 
 
 def _goes_through(candidate, *arguments):
@@ -219,7 +230,7 @@ def _goes_through(candidate, *arguments):
 def _check_stack(candidate, weights, *more):
     """The scores of weights (..., T, T): a tensor with, for each map, what the answer says of it alone."""
     lead, size = weights.shape[:-2], weights.shape[-1]
-    own = [_number(candidate(one, *more)) for one in weights.reshape(-1, size, size)]
+    own = [_score(candidate, one, *more) for one in weights.reshape(-1, size, size)]
     expected = torch.tensor(own, dtype=torch.float64).reshape(lead)
     try:
         value, (after, *more_after) = candidate.observe(weights, *more)
@@ -227,7 +238,7 @@ def _check_stack(candidate, weights, *more):
         raise CheckFailed(failure.seen, _LEADING) from None
     check_tensor(value)
     left_over = tuple(value.shape) in {(*lead, 1), (*lead, 1, 1)}
-    check_shape(value, lead, _KEEPDIM if left_over else _LEADING)
+    check_shape(value, lead, _KEEPDIM if left_over else unless_squeezed(value, lead, _LEADING))
     check_close(value, expected, f"{_LEADING} A map among others gets another score than alone.", atol=1e-5)
     check_true(torch.equal(weights, after), "the map was changed in place.", _OWN_NUMBERS)
     hint = "Make a list of your own: pop, remove and an assigned entry change the caller's."

@@ -52,6 +52,11 @@ def neighbour_slips(weights, offset):
         yield "This takes the tokens on both sides together: take one side alone.", beside / (size - 1)
     else:
         yield "All T tokens count, each has itself: the mean is over T.", own.sum(-1) / (size - 1)
+    count = own.shape[-1]
+    yield "/ T - 1 divides by T, and then subtracts 1: brackets around T - 1.", own.sum(-1) / size - 1
+    if offset:
+        yield "mean() has divided already: no further division.", own.mean(-1) / count
+    yield "Here the first query alone was added: return stands behind the loop.", own[..., 0] / count
     best = weights.argmax(-1) == torch.arange(size) + offset
     counted = best[..., 1:] if offset < 0 else best[..., : size - offset]
     yield "Take the weights themselves; here it was counted how often they are the largest.", counted.double().mean(-1)

@@ -266,7 +266,7 @@ exam = Exam(
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (2, 3, 4, 5, 5)]),
+    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (2, 3, 4, 5, 5), (1, 2, 4, 4)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -306,7 +306,7 @@ exam = Exam(
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.neighbour_map(offset=1, sizes=[5, 7, 2, 11]),
-    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3)]),
+    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (1, 2, 4, 4)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -344,7 +344,7 @@ exam = Exam(
 ### BEGIN HIDDEN TESTS
 exam.add(
     map_scores.neighbour_map(offset=0, sizes=[5, 7, 2, 11]),
-    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3)]),
+    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (1, 2, 4, 4)]),
 )
 ### END HIDDEN TESTS
 exam.run()
@@ -526,6 +526,7 @@ exam.add(
             ((3, 2), ["dog", "[CLS]", "[", "bites", "]", "[SEP]", "man"]),
             ((5,), ["[CLS]", "a", "b", "[SEP]", "c", "d", "[SEP]"]),
             ((), ["dog", "bites", "[SEP]"]),
+            ((1, 2), ["[CLS]", "dog", "bites", "[SEP]"]),
             ((2, 4), ["dog", "bites", "man"]),
         ]
     ),
@@ -633,7 +634,7 @@ exam = Exam(
 )
 ### BEGIN HIDDEN TESTS
 exam.add(
-    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (2, 3, 4, 5, 5)]),
+    map_scores.stack(shapes=[(3, 2, 7, 7), (5, 6, 6), (4, 3, 3), (2, 3, 4, 5, 5), (1, 2, 4, 4)]),
     map_scores.entropy_keeps(weights=[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]),
 )
 ### END HIDDEN TESTS
