@@ -56,9 +56,7 @@ def as_array(value, name="the result"):
         return array.astype(float) if array.dtype.kind in "fiu" else array.copy()
     hint = "Return a tensor or a NumPy array, as the docstring says."
     if isinstance(value, tuple | list):
-        hint = (
-            "Return one tensor or array, not a tuple or a list of them: torch.stack and np.array make one of several."
-        )
+        hint = "Return one tensor or array, not a tuple or list of them: torch.stack and np.array make one of several."
     raise CheckFailed(f"{name} is {kind_of(value)}.", hint)
 
 
