@@ -98,7 +98,7 @@ def mistaken_tables(seq_len, d_model):
 def _mistaken_columns(angle, even, pair, right):
     """Right angles in wrong places, or in too few."""
     d_model, half = len(even), -(-len(even) // 2)
-    first_half = np.arange(d_model) < half
+    position, first_half = np.arange(len(right))[:, None], np.arange(d_model) < half
     shared = "Sine and cosine of a pair share the angle of the even column; here the cosine "
     step = angle[:, :1] / float(BASE) ** (2 * (pair + 1) / d_model)
     yield f"{shared}has that of the next pair.", np.where(even, right, np.cos(step))
@@ -108,7 +108,7 @@ def _mistaken_columns(angle, even, pair, right):
     )
     yield (
         "The column chooses between sine and cosine; here the position does.",
-        waves(angle, np.arange(len(right))[:, None] % 2 == 0),
+        waves(angle, position % 2 == 0),
     )
     yield "The pairs are in reverse: the first one turns fastest.", waves(angle[:, ::-1], even)
     side_by_side = np.zeros_like(right)
@@ -125,10 +125,8 @@ def _mistaken_columns(angle, even, pair, right):
         "Even columns are sines and odd ones cosines; here the first half is sines, the second cosines.",
         waves(angle, np.arange(d_model) < d_model // 2),
     )
-    position = np.arange(len(right))[:, None]
-    yield "Sine or cosine: the column decides, not the position.", waves(angle, position % 2 == 0)
     yield "Odd columns are cosines; here every column is a sine.", np.sin(angle)
-    own = np.arange(len(right))[:, None] / float(BASE) ** (np.arange(d_model) / d_model)
+    own = position / float(BASE) ** (np.arange(d_model) / d_model)
     yield "A loop over pairs goes in steps of 2: in steps of 1 each sine writes over the cosine before it.", np.sin(own)
     yield "Even columns are sines; here every column is a cosine.", np.cos(angle)
     yield "The table was made and never filled.", right * 0
@@ -140,8 +138,6 @@ def _mistaken_columns(angle, even, pair, right):
     if d_model > 1:
         repeated = right[:, np.minimum(np.arange(d_model), d_model - 2)]
         yield "The last column repeats the one before it: it has a wave of its own.", repeated
-    for digits in (2, 3, 4, 5):
-        yield "Sines and cosines enter as they are: round nothing.", right.round(digits)
     yield "The sines of the even columns are missing.", np.where(even, 0, right)
     first_row = position == 0
     yield "Only the first row is filled: return after the loops, not inside.", np.where(first_row, right, 0)

@@ -121,7 +121,6 @@ BY_TEXT = {
     "embed_dim must be divisible by num_heads": "nn.MultiheadAttention gets embed_dim first, then num_heads.",
     'the required "forward" function': NO_FORWARD,
     "_forward_unimplemented": NO_FORWARD,
-    "transpose() ": "transpose(a, b) exchanges two axes of a tensor: permute(...) takes the new order of all of them.",
     "required positional argument": "The call leaves out an argument that the def line asks for: keep the def as it "
     "was given, with its defaults, and hand over all that a function needs.",
     "positional argument": ARGUMENTS,
