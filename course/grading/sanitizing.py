@@ -34,7 +34,7 @@ ATTRIBUTES_OF = {
     "td": ("colspan", "rowspan"),
 }
 # Colours, fonts and sizes, and with what explorers arrange their pictures; nothing that puts a thing over another.
-STYLES = ALLOWED_CSS_PROPERTIES | {"max-width", "gap", "flex-wrap", "align-items", "overflow-wrap"}
+STYLES = ALLOWED_CSS_PROPERTIES | {"max-width", "gap", "flex", "flex-wrap", "align-items", "overflow-wrap"}
 STYLES |= {"padding-left", "padding-right", "border-left"}
 PICTURES = ("image/png", "image/jpeg")
 
