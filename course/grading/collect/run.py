@@ -117,11 +117,15 @@ class Collector:
         people, of whom the roster lists one. Whose number the roster knows, that one keeps what is theirs.
         """
         for student, items in list(by_student.items()):
-            numbers = {item.person.ids for item in items if item.person.numbered()}
-            if len(numbers) < 2:
+            each = defaultdict(set)
+            for item in items:
+                if item.person.numbered():
+                    each[item.numbering].add(item.person.ids)
+            numbers = set().union(*(some for some in each.values() if len(some) > 1))
+            if not numbers:
                 continue
             own = [ids for ids in numbers if self.roster.find(Person(ids=ids)) == student]
-            strangers = [item for item in items if item.person.numbered() and item.person.ids not in own[:1]]
+            strangers = [item for item in items if item.person.ids in numbers and item.person.ids not in own]
             by_student[student] = [item for item in items if item not in strangers]
             if not by_student[student]:
                 del by_student[student]

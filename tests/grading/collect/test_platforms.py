@@ -259,6 +259,16 @@ def test_two_of_one_name_are_not_one_student_because_the_roster_lists_one(
     assert "(7, 8), the roster has one" in result.stderr and f"Not placed: {2 - len(kept)}\n" in result.stderr
 
 
+def test_a_number_that_moodle_gave_anew_for_each_assignment_makes_no_second_student(collect, zipped, answered, placed):
+    lessons = {"Lesson 2": (7, "02_how_it_works"), "Lesson 1": (8, "01_foundations")}
+    files = {
+        f"{folder}/Ann Lee_{number}_assignsubmission_file/{lesson}.ipynb": answered(lesson)
+        for folder, (number, lesson) in lessons.items()
+    }
+    result = collect(zipped(files), roster="student_id,last_name,first_name\nann,Lee,Ann\n")
+    assert placed() == {("ann", lesson) for _, lesson in lessons.values()}, result.output
+
+
 def test_without_a_roster_ids_come_from_the_names(collect, zipped, answered, placed):
     collect(zipped({name: answered("02_how_it_works") for name in NAMES["moodle folders"]}), roster=None)
     assert placed() == {("ann_lee_123", "02_how_it_works"), ("jörg_müller_456", "02_how_it_works")}

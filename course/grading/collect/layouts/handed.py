@@ -32,7 +32,8 @@ class Person(NamedTuple):
 class Handed(NamedTuple):
     """One file of one student; only a notebook is read, and of another kind ``file`` may be None.
 
-    ``late`` is None where the platform does not say; ``when`` is in UTC.
+    ``late`` is None where the platform does not say; ``when`` is in UTC. ``numbering`` is the folder within which the
+    person's number means the same one throughout, where an archive may hold several.
     """
 
     person: Person
@@ -41,6 +42,7 @@ class Handed(NamedTuple):
     file: Path | None
     when: datetime.datetime | None = None
     late: bool | None = None
+    numbering: tuple = ()
 
 
 def is_notebook(path):

@@ -4,6 +4,8 @@
 the name have become spaces (moodle/moodle, mod/assign/classes/downloader.php).
 """
 
+from pathlib import PurePosixPath
+
 from course.grading.collect.layouts.handed import Handed, Person, named, recognised
 
 NAME = r"(?P<name>[^_]*)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)"
@@ -19,5 +21,7 @@ def handed_in(entries):
     for entry, match, below in named(entries, NAME, "Moodle participant number", found):
         name = match["name"].strip()
         person = Person("" if name == HIDDEN else name, ids=(("lms_id", match["number"]),))
-        found.append(Handed(person, entry.path, below[-1] if below else match["file"], entry.file))
+        file_name = below[-1] if below else match["file"]
+        assignment = PurePosixPath(entry.path).parts[: -len(below) - 1]
+        found.append(Handed(person, entry.path, file_name, entry.file, numbering=assignment))
     return found
