@@ -31,7 +31,7 @@ print("went on")
 
 
 def test_a_profiled_call_goes_on_after_a_deadline():
-    """An asynchronous exception that is taken back leaves a flag, and with a profile function CPython 3.11 then hangs."""
+    """An asynchronous exception that is taken back leaves a flag, at which CPython 3.11 hangs when it profiles."""
     run = subprocess.run([sys.executable, "-c", PROFILED], capture_output=True, text=True, timeout=120)
     assert run.stdout == "went on\n", run.stderr
 
