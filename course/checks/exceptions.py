@@ -1,13 +1,11 @@
 """What an exception inside a student's code says, in one sentence, and what to look at."""
 
 import re
+import sys
 from difflib import get_close_matches
 from inspect import signature
-from sys import stdlib_module_names
 from traceback import walk_tb
 
-from matplotlib.axes import Axes
-from matplotlib.figure import FigureBase
 from numpy import ndarray
 from torch import Tensor, nn
 
@@ -183,7 +181,7 @@ def hint_for(error):
     if isinstance(error, AssertionError):
         return "An assert refuses this: print the values that it compares in the line before it."
     if isinstance(error, NameError):
-        if error.name in stdlib_module_names:
+        if error.name in sys.stdlib_module_names:
             return f"Write import {error.name} at the top of the cell."
         if error.name == "F":
             return "Write import torch.nn.functional as F at the top of the cell."
@@ -249,8 +247,7 @@ def _instead_of(error):
     owner, name = error.obj, error.name
     if owner is None or name is None:
         return None
-    several = isinstance(owner, ndarray) and owner.dtype == object  # what plt.subplots(1, 2) gives
-    if hasattr(Axes, name) and (several or isinstance(owner, FigureBase)):
+    if _is_for_axes(name, owner):
         return f"{name} is a method of axes: fig, ax = plt.subplots() gives a figure and one axes, in that order."
     if hasattr(owner, f"set_{name}"):
         return f"The method is called set_{name}(...)."
@@ -267,6 +264,15 @@ def _instead_of(error):
     if isinstance(owner, Tensor | int | float | list):
         return f"There is no {name} in {kind_of(owner)}: is it the value that you think, or are two arguments swapped?"
     return None
+
+
+def _is_for_axes(name, owner):
+    """Whether axes have what a figure, or the array of axes that plt.subplots(1, 2) gives, has not."""
+    axes = sys.modules.get("matplotlib.axes")  # most exercises draw nothing, and need not wait for it
+    if axes is None or not hasattr(axes.Axes, name):
+        return False
+    several = isinstance(owner, ndarray) and owner.dtype == object
+    return several or isinstance(owner, sys.modules["matplotlib.figure"].FigureBase)
 
 
 def _frames(error):
