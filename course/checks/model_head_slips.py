@@ -50,7 +50,7 @@ def mistaken_places(scores, place):
 def mistaken_moves(layer, x, moves, whole):
     """(hint, (H,)) for what people return instead; moves (H, B, T, E) is what each head contributes."""
     size, axes = moves.abs(), (1, 2, 3)
-    right = size.mean(axes)
+    right, without = size.mean(axes), whole - moves
     yield "Take absolute differences before the mean: those of opposite sign cancel.", moves.mean(axes)
     yield "Take absolute differences before the mean: those of opposite sign cancel.", -moves.mean(axes)
     yield "Take the absolute value of each entry before the mean, not of the mean.", moves.mean(axes).abs()
@@ -65,7 +65,7 @@ def mistaken_moves(layer, x, moves, whole):
     yield "Take the mean over all entries; here it is the median.", size.flatten(1).median(-1).values
     yield (
         "Take the absolute value of the difference; here it is the difference of absolute values.",
-        (whole.abs() - (whole - moves).abs()).abs().mean(axes),
+        (whole.abs() - without.abs()).abs().mean(axes),
     )
     yield "Take the mean over the whole batch; here its first item stands for it.", size[:, 0].mean((1, 2))
     yield "Take the mean over all tokens; here the first stands for them.", size[:, :, 0].mean((1, 2))
@@ -79,11 +79,11 @@ def mistaken_moves(layer, x, moves, whole):
     yield "Return how far the output moves; this is the order of the heads.", right.argsort()
     yield (
         "This is the size of the output without the head: compare it with the whole.",
-        (whole - moves).abs().mean(axes),
+        without.abs().mean(axes),
     )
     yield (
         "Compare the output without the head with the whole; here it is compared with x.",
-        ((whole - moves - x).abs().mean(axes)),
+        (without - x).abs().mean(axes),
     )
     alone = moves + layer.out_proj.bias
     yield "Take the head away; here it is the only one left.", (whole - alone).abs().mean(axes)
@@ -94,7 +94,6 @@ def mistaken_moves(layer, x, moves, whole):
     yield "Take away head h for entry h: here it is the same head each time.", right[:1].expand_as(right)
     yield "Take away head h for entry h: here it is the same head each time.", right[-1:].expand_as(right)
     yield "Return the numbers as they are, without softmax.", right.softmax(0)
-    without = whole - moves
     yield (
         "Take the absolute value of the difference; here it is the difference of absolute values.",
         (whole.abs() - without.abs()).mean(axes),

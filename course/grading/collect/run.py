@@ -82,10 +82,10 @@ class Collector:
         handed = [item for item in found if not isinstance(item, Refusal)]
         self.outcome.unplaced += refusals
         self.outcome.unplaced += [item for item in found if isinstance(item, Refusal) and item.path not in refused]
-        others = [item for item in handed if item.path in refused or not is_notebook(item.path)]
-        by_student, nobodys = defaultdict(list), 0
+        others, by_student, nobodys = [], defaultdict(list), 0
         for item in handed:
-            if item in others:
+            if item.path in refused or not is_notebook(item.path):
+                others.append(item)
                 continue
             try:
                 by_student[self._student(item.person)].append(item)

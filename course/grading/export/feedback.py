@@ -64,10 +64,8 @@ def _outdated(items, grades, graded):
         student = item.student.student_id
         notebook = graded / student / item.assignment / f"{item.path.stem}.ipynb"
         again = notebook.is_file() and notebook.stat().st_mtime > item.path.stat().st_mtime
-        result, told = (
-            grades.results.get((student, item.assignment)),
-            TOTAL.search(item.path.read_text("utf-8", "replace")),
-        )
+        result = grades.results.get((student, item.assignment))
+        told = TOTAL.search(item.path.read_text("utf-8", "replace"))
         if result and result.score is not None and told and pages[student] == 1:
             again = again or abs(float(told[1]) - (result.score - result.penalty)) > ROUNDED
         if again:
