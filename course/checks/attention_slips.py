@@ -113,13 +113,15 @@ def _one_hot(scores):
 def dropped(given, expected):
     """(hint, wrong value): what dropout makes of the expected numbers, if it has left just the given ones.
 
-    Where it has left them all, they differ by a factor alone.
+    Where it has left them all, as it may with few, they differ by a factor alone.
     """
     kept = given != 0
     factor = abs(given[kept]).sum() / abs(expected[kept]).sum()
     hint = "Some numbers are zero and the rest too large, as dropout leaves them: use no dropout."
     if bool((kept | (expected == 0)).all()):
         hint = "These are the right numbers, all times one and the same factor: take it out."
+        if factor > 1:
+            hint = f"{hint[:-1]}, and use no dropout, which multiplies what it leaves."
     elif factor < 1 + 1e-3:
         hint = "Some numbers are zero that should not be; the rest are right."
     return hint, expected * kept * factor
