@@ -8,6 +8,8 @@ import sys
 import textwrap
 import time
 
+LONGEST_START = 120  # seconds; a worker that finds no scheduler would look for one for ever
+
 
 @contextlib.contextmanager
 def started(log, program, *options, before=(), environment=None, ready):
@@ -19,8 +21,9 @@ def started(log, program, *options, before=(), environment=None, ready):
             command, cwd=log.parent, env=os.environ | (environment or {}), stdout=stream, stderr=stream
         )
     try:
+        end = time.monotonic() + LONGEST_START
         while ready not in log.read_text():
-            assert process.poll() is None, log.read_text()
+            assert process.poll() is None and time.monotonic() < end, log.read_text()
             time.sleep(0.1)
         yield process, re.search(r"(?:Scheduler|worker) at:\s+((?:tcp|tls)://\S+)", log.read_text())[1]
     finally:
