@@ -15,7 +15,7 @@ PECULIAR = {
     "fay": RIGHT | {"one": 'import torch\none = "A" if not hasattr(torch, "seen") else "B"\ntorch.seen = True'},
     "gus": RIGHT | {"one": 'import os\none = "A" if not os.path.exists("seen") else "B"\nopen("seen", "w").close()'},
     "hal": RIGHT | {"two": "while True: pass"},
-    "ida": RIGHT | {"two": 'two = "A" * 10**8'},
+    "ida": RIGHT | {"two": 'two = "A" * 10**7'},
     "joe": RIGHT | {"one": "one = ("},
 }
 
@@ -26,7 +26,7 @@ def peculiar_class(released, tmp_path_factory):
     for student, answers in PECULIAR.items():
         hand_in(root, student, nbformat.writes(lesson(answers)))
     with open(root / "nbgrader_config.py", "a") as config:
-        config.write("\nc.Execute.timeout = 2\n")
+        config.write("\nc.Execute.timeout = 6\n")
     return root
 
 
