@@ -80,7 +80,7 @@ def _time_limit():
         raise Endless
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(SECONDS)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)  # of the limit that a whole test has
     # A mutated power of whole numbers can compute for hours in one call, deaf to signals: then end with its name.
     faulthandler.dump_traceback_later(6 * SECONDS, exit=True)
     try:
@@ -88,9 +88,10 @@ def _time_limit():
     except Endless:
         pass
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def equivalents(lesson_name, exercise_name):
