@@ -119,9 +119,8 @@ def dropped(given, expected):
     factor = abs(given[kept]).sum() / abs(expected[kept]).sum()
     hint = "Some numbers are zero and the rest too large, as dropout leaves them: use no dropout."
     if bool((kept | (expected == 0)).all()):
-        hint = "These are the right numbers, all times one and the same factor: take it out."
-        if factor > 1:
-            hint = f"{hint[:-1]}, and use no dropout, which multiplies what it leaves."
+        dropout = ", and use no dropout, which multiplies what it leaves" if factor > 1 else ""
+        hint = f"These are the right numbers, all times one and the same factor: take it out{dropout}."
     elif factor < 1 + 1e-3:
         hint = "Some numbers are zero that should not be; the rest are right."
     return hint, expected * kept * factor
